@@ -24,6 +24,7 @@ STATES = {
 INFERENCES = {
     "lane_dword": "lane's dword",
     "private_frame": "private frame",
+    "private_address": "private address",
     "kernel_frame": "kernel's frame at 0",
     "frame_code": "frame by code",
     "caller_code": "caller by code",
@@ -265,13 +266,18 @@ def filtered(lanes, which, options):
     return [lane for lane in select(lanes, which) if not states or lane["state"] in states]
 
 
+def kernel(one):
+    """The kernel's name in the source, or its symbol."""
+    return one.get("kernel_name") or known(one["kernel"])
+
+
 def waves(all_of_them, numbers, current):
     """`numbers`: the client's own number of each thread."""
     rows = []
     for wave in all_of_them:
         thread = wave["thread"]
         here = current is not None and _has(wave, current)
-        cells = [wave["name"], known(wave["kernel"]), known(wave["pc"]), known(wave["exec"]), known(wave["cause"])]
+        cells = [wave["name"], kernel(wave), known(wave["pc"]), known(wave["exec"]), known(wave["cause"])]
         rows.append([star(here), str(numbers.get(thread, "-"))] + cells)
     return table(["", "Id  ", "Target Id", "Kernel Function", "PC", "EXEC", "State"], rows)
 
@@ -284,7 +290,7 @@ def wave(one, number, lane):
         ("Agent", known(one["agent"])),
         ("Queue", known(one["queue"])),
         ("Dispatch", known(one["dispatch"])),
-        ("Kernel Function", known(one["kernel"])),
+        ("Kernel Function", kernel(one)),
         ("Work-group", "%s, wave %s of it" % (triple(one["coord"], "()"), known(one["wave_in_group"]))),
         ("PC", known(one["pc"])),
         ("EXEC", known(one["exec"])),
@@ -308,7 +314,7 @@ def dispatches(all_of_them, current):
         here = current is not None and any(first <= current <= last for first, last in one["threads"])
         spaces = "Shared(%s), Private(%s)" % (known(one["group_segment_size"]), known(one["private_segment_size"]))
         fences = "?" if one["fences"] is None else one["fences"]["short"]
-        cells = [sizes(one["grid"]), sizes(one["workgroup"]), fences, spaces, known(one["kernel"])]
+        cells = [sizes(one["grid"]), sizes(one["workgroup"]), fences, spaces, kernel(one)]
         rows.append([star(here), str(one["id"]), one["name"]] + cells)
     heads = ["", "Id  ", "Target Id", "Grid", "Workgroup", "Fence", "Address Spaces", "Kernel Function"]
     return table(heads, rows)
@@ -319,7 +325,7 @@ def workgroups(all_of_them, numbers, current):
     rows = {}
     for wave in all_of_them:
         group = "AMDGPU Workgroup %s %s" % (ids(wave), triple(wave["coord"], "()"))
-        row = rows.setdefault(group, [" ", group, known(wave["kernel"]), []])
+        row = rows.setdefault(group, [" ", group, kernel(wave), []])
         row[0] = star(row[0] == "*" or current is not None and _has(wave, current))
         row[3].append(str(numbers.get(wave["thread"], "-")))
     return table(["", "Target Id", "Kernel Function", "Threads"], [row[:3] + [" ".join(row[3])] for row in rows.values()])

@@ -20,6 +20,7 @@
 
 mod guard;
 mod stamp;
+mod standard_output;
 
 use std::fs::File;
 use std::io;
@@ -30,6 +31,7 @@ use std::time::{Duration, SystemTime};
 
 pub use stamp::Changes;
 pub(crate) use stamp::{Stamp, identity, is_read, record_input};
+pub(crate) use standard_output::standard_output;
 
 use guard::TableIndex;
 

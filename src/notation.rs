@@ -1,8 +1,11 @@
 //! Notation of counts, ranges, bytes and values by lane in text.
 
 pub(crate) mod lanes;
+mod names;
 
 use std::fmt::Display;
+
+pub(crate) use names::names;
 
 /// Returns the word for one thing, or the word for several things.
 pub(crate) fn plural<'w, N: PartialEq + From<u8>>(count: N, one: &'w str, many: &'w str) -> &'w str {

@@ -245,6 +245,16 @@ impl Targets {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
+    /// Returns the stop reasons that a dump may have: those of the built-in targets, which a test finds equal, and of each
+    /// target of the user.
+    #[must_use]
+    pub fn stop_reasons(&self) -> Vec<super::StopReason> {
+        let users = || self.entries.iter().filter(|entry| !entry.source.is_built_in);
+        let built_in = self.entries.iter().find(|entry| entry.source.is_built_in);
+        let targets = built_in.into_iter().chain(users()).filter_map(|entry| self.target(&entry.name).ok());
+        targets.flat_map(|target| target.stop_reasons.clone()).collect()
+    }
+
     /// Returns the file of a target: a path, or `targets/NAME.toml` for a built-in one.
     #[must_use]
     pub fn origin(&self, name: &str) -> Option<&str> {

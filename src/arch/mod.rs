@@ -22,6 +22,7 @@ mod processor;
 mod register;
 pub mod save_area;
 mod schema;
+mod stop;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -42,5 +43,6 @@ pub use frame_objects::FrameObjects;
 pub use load::Targets;
 pub use processor::{Generation, Processor};
 pub use register::{BitField, BitFields, RegClass, RegId, Register, RegisterValue, SgprAlias, ValueType};
-pub use target::{AddressClass, AddressClasses, FaultBits, Space, SpaceScope, StopReason, Target};
+pub use stop::{StopKind, StopReason};
+pub use target::{AddressClass, AddressClasses, FaultBits, Space, SpaceScope, Target};
 pub use wave_arch::WaveArch;

@@ -2,6 +2,7 @@
 
 use super::save_area::SaveArea;
 use super::schema::{File, ScopeName, Scratch};
+use super::stop::StopReason;
 use super::wave_words::WaveWords;
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
@@ -80,30 +81,6 @@ pub struct Space {
     pub aperture: Option<Address>,
     /// Whether it has an aperture of 2^32 bytes.
     pub has_aperture: bool,
-}
-
-/// A reason for a wave's stop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StopReason {
-    /// Its name in dumps: `memory_violation`.
-    pub name: String,
-    /// The text for messages: "memory violation (page fault)".
-    pub words: String,
-    /// The signal in gdb's numbering: 11 for SIGSEGV.
-    pub signal: u8,
-}
-
-/// The signal of a trap in gdb's numbering.
-const SIGTRAP: u8 = 5;
-/// A trap of the program, which the trap handler has no other reason for. It has the signal of a debugger's stops.
-const TRAP: &str = "trap";
-
-impl StopReason {
-    /// Whether the program caused the stop by an error: every reason but a debugger's.
-    #[must_use]
-    pub fn is_fault(&self) -> bool {
-        self.signal != SIGTRAP || self.name == TRAP
-    }
 }
 
 /// The meaning of address classes in units of one augmentation.

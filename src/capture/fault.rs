@@ -1,6 +1,7 @@
 //! The fault that the driver, the runtime or the user reports: the cause of a capture, apart from the waves' state.
 
 use super::problem::FileLocation;
+use crate::notation::names;
 
 /// A reported fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,20 @@ impl Fault {
         matches!(self.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture)
     }
 
+    /// Whether it may be a fault of waves of the agent with that id of the dump: the report is not known to be of
+    /// another GPU or of another client.
+    #[must_use]
+    pub fn concerns(&self, agent: u32) -> bool {
+        self.is_of_waves() && self.agent.is_none_or(|of| of == agent)
+    }
+
+    /// Whether waves may have made the access: the client is their vector or scalar cache, or unknown. Others are the
+    /// command processor, copies (SDMA), media and the driver itself.
+    #[must_use]
+    pub fn is_of_waves(&self) -> bool {
+        self.client.as_deref().is_none_or(|client| client.starts_with("TCP") || client.starts_with("SQC"))
+    }
+
     /// The reported page of an access to memory, or the address that the user gives.
     #[must_use]
     pub fn page(&self) -> Option<FaultAddress> {
@@ -51,7 +66,8 @@ impl Fault {
     }
 }
 
-/// Maximum number of reported faults of a capture: a kernel log repeats faults for as long as it runs.
+/// Maximum number of reported faults of a capture: a kernel log repeats faults for as long as it runs. A list of that
+/// length may lack others.
 pub const MAX_FAULTS: usize = 256;
 
 /// A further report of a fault.
@@ -192,24 +208,18 @@ impl FaultSource {
 }
 
 /// Names of the values of an enumeration in dumps and in JSON.
-macro_rules! names {
+macro_rules! values {
     ($($type:ident { $($value:ident $name:literal,)* })*) => {$(
         impl $type {
             /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$value,)*];
-
-            /// The name in dumps and in JSON.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$value => $name,)*
-                }
-            }
         }
+
+        names!($type { $(Self::$value => $name,)* });
     )*};
 }
 
-names! {
+values! {
     FaultKind {
         Page "page",
         Memory "memory",

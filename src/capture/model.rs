@@ -68,8 +68,10 @@ pub struct Provenance {
     pub note: Option<String>,
     /// Notes of the writer, such as data lost on the way. The importer bounds them.
     pub notes: Vec<String>,
-    /// Reasons for waves of the process that the capture from which this one was made lacks. The importer bounds them.
+    /// Reasons for waves of the process that this capture lacks, faulted or perhaps faulted. The importer bounds them.
     pub absent_waves: Vec<String>,
+    /// Reasons for waves of the process that this capture lacks although they had not faulted. The importer bounds them.
+    pub running_waves: Vec<String>,
 }
 
 /// A GPU.

@@ -6,7 +6,8 @@ use super::file::{Content, Line, ScopeFile, Setting};
 use super::format::{file_name, format};
 use super::outcome::Verdict;
 use super::syntax::{is_keyword, line, parse};
-use crate::session::{GroupBy, Grouping, Inspect, Scope, Variable};
+use crate::debuginfo::{short_name, source_name};
+use crate::session::{Group, GroupBy, Grouping, Inspect, Scope, Variable};
 use crate::signature::unknown_waves;
 use crate::triage::{self, Question, Suspect, Triage};
 use crate::units::{LaneSet, WaveId};
@@ -31,6 +32,9 @@ pub struct Head {
     pub comments: Vec<String>,
 }
 
+/// Placeholders of a place.
+const PLACES: [&str; 3] = ["at ? ?.x:1", "at ?", "at ?.x:1"];
+
 /// The reason that a file cannot have a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` has quotes and spaces, or invisible characters: rename the file")]
@@ -48,7 +52,8 @@ pub enum DraftError {
 }
 
 /// Drafts a file about a dump: the fault, its place and access, counts of waves, and the variables of the faulting line;
-/// without a fault the places of waves. All lines hold. None has an address, an id or the number of a wave.
+/// of faults at several places, and without a fault, the places of waves. All lines hold. None has an address, an id or
+/// the number of a wave.
 ///
 /// # Errors
 /// [`DraftError`]: a name in the head has no notation, or no line holds.
@@ -56,20 +61,26 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     let mut file = ScopeFile::default();
     let comment = "# Drafted by `lanescope check --new`: delete the lines that may change.";
     file.lines.extend(line(comment, false));
-    let (unknown, is_absent) =
-        (unknown_waves(&subject.dump, &subject.sessions), !subject.dump.absent_waves().is_empty());
-    let reasons = match (is_absent, unknown.is_empty()) {
-        (true, _) => [
+    let unknown = unknown_waves(&subject.dump, &subject.sessions);
+    let is_absent = !subject.dump.absent_waves().is_empty();
+    let is_slim = !subject.dump.absent_running_waves().is_empty();
+    let reasons: &[&str] = if is_absent {
+        &[
             "# Waves are absent from the dump: `lanescope signature` has the reasons.",
             "# A line about all waves is left out, unless the known ones decide it.",
         ]
-        .as_slice(),
-        (false, false) => [
+    } else if is_slim {
+        &[
+            "# Waves without a fault are absent from the dump: `lanescope slim` left them out.",
+            "# A line about all waves is left out, unless the known ones decide it.",
+        ]
+    } else if unknown.is_empty() {
+        &[]
+    } else {
+        &[
             "# Stop reasons are absent from the dump: `lanescope signature` counts them.",
             "# A line about all faulted waves is left out, unless the known ones decide it.",
         ]
-        .as_slice(),
-        (false, true) => [].as_slice(),
     };
     let comments = head.comments.iter().map(String::as_str).chain(reasons.iter().copied());
     file.lines.extend(comments.filter_map(|comment| line(comment, false)));
@@ -85,8 +96,22 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     let found = triage::triage(&subject.sessions, &question);
     let mut slots = of_dump(&found);
     slots.extend(match found.waves.faulted {
-        0 => of_places(subject, found.hang.as_ref().is_some_and(|hang| hang.is_hang)),
-        _ => of_variables(subject, &found),
+        0 => {
+            let is_hang = found.hang.as_ref().is_some_and(|hang| hang.is_hang);
+            of_places(places(subject, |_| true), is_hang.then_some("state sleeping"))
+        }
+        _ => {
+            let places = places(subject, |group| group.faulted);
+            let (mut slots, blocks) = match places.len() {
+                // Waves that left the code have their kernel alone.
+                0 => (Vec::new(), kernels(subject)),
+                // `at` and `stack` above have the only place.
+                1 => (of_variables(subject, &found), Vec::new()),
+                _ => (of_variables(subject, &found), places),
+            };
+            slots.extend(of_places(blocks, Some("stop breakpoint")));
+            slots
+        }
     });
     let mut settled = settle(&slots, subject);
     for (slot, line) in slots.iter().zip(&mut settled) {
@@ -144,9 +169,10 @@ impl Slot {
 /// Statements about the dump.
 fn of_dump(found: &Triage) -> Vec<Slot> {
     let mut slots =
-        vec![Slot { is_first: true, ..Slot::of(["fault none"]) }, Slot::of(["at ?"]), Slot::of(["stack ?"])];
-    if !found.suspects.is_empty() {
-        slots.push(Slot::of([
+        vec![Slot { is_first: true, ..Slot::of(["fault none"]) }, Slot::of(PLACES), Slot::of(["stack ?"])];
+    // An access whose addresses are all good is not the cause; lanes may be upper bounds.
+    if let Some(suspect) = found.suspects.first().filter(|suspect| !suspect.is_good()) {
+        let mut slot = Slot::of([
             "access lane 0 atomic q poison",
             "access lane 0 atomic q",
             "access atomic q poison",
@@ -155,7 +181,9 @@ fn of_dump(found: &Triage) -> Vec<Slot> {
             "access lane 0 atomic",
             "access atomic poison",
             "access atomic",
-        ]));
+        ]);
+        slot.alternatives.retain(|text| !suspect.is_bound || !text.contains("lane"));
+        slots.push(slot);
     }
     slots.push(Slot::of(["waves 0, faulted 0, stacks 0", "waves 0, faulted 0", "waves 0"]));
     if found.waves.faulted == 0 {
@@ -164,17 +192,16 @@ fn of_dump(found: &Triage) -> Vec<Slot> {
     slots
 }
 
-/// A block for each place of waves.
-fn of_places(subject: &Subject<'_>, is_hang: bool) -> Vec<Slot> {
+/// The places of the groups of waves that `is_meant` selects, as `at` has them.
+fn places(subject: &Subject<'_>, is_meant: impl Fn(&Group) -> bool) -> Vec<String> {
     let mut probes: Vec<Slot> = Vec::new();
     for session in &subject.sessions {
         session.next_question();
         let groups = session.groups(Grouping { by: GroupBy::Line, lanes: false });
-        for group in groups.into_iter().flat_map(|groups| groups.groups) {
-            let first = group.members.first().and_then(|member| session.wave(member.wave).ok());
-            if let Some(info) = first.filter(|_| probes.len() < 2 * MAX_PLACES) {
-                probes.push(Slot { alternatives: vec![format!("wave id {}", info.id)], is_first: false });
-                probes.push(Slot::of(["at ?"]));
+        for group in groups.into_iter().flat_map(|groups| groups.groups).filter(&is_meant) {
+            if let Some(first) = group.members.first().filter(|_| probes.len() < 2 * MAX_PLACES) {
+                probes.push(Slot { alternatives: vec![format!("wave id {}", first.id)], is_first: false });
+                probes.push(Slot::of(PLACES));
             }
         }
     }
@@ -185,12 +212,34 @@ fn of_places(subject: &Subject<'_>, is_hang: bool) -> Vec<Slot> {
             places.push(text);
         }
     }
+    places
+}
+
+/// A block for each place, with a statement about its waves.
+fn of_places(places: Vec<String>, statement: Option<&'static str>) -> Vec<Slot> {
     let block = |place: String| {
         let head = Slot { alternatives: vec![format!("wave {place}")], is_first: false };
-        let state = is_hang.then(|| Slot::of(["state sleeping"]));
-        [Some(head), state, Some(Slot::of(["stack ?"]))].into_iter().flatten()
+        let statement = statement.map(|statement| Slot::of([statement]));
+        [Some(head), statement, Some(Slot::of(["stack ?"]))].into_iter().flatten()
     };
     places.into_iter().flat_map(block).collect()
+}
+
+/// The kernels of the faulted waves, as `wave` has them.
+fn kernels(subject: &Subject<'_>) -> Vec<String> {
+    let mut kernels: Vec<String> = Vec::new();
+    for session in &subject.sessions {
+        let waves = session.waves();
+        let infos = waves.iter().filter_map(|wave| session.wave(*wave).ok());
+        let faulted = infos.filter(|info| info.has_faulted() == Some(true));
+        for name in faulted.filter_map(|info| info.kernel) {
+            let name = format!("kernel {}", short_name(source_name(name.trim_end_matches(".kd")).as_str()));
+            if !kernels.contains(&name) && kernels.len() < MAX_PLACES {
+                kernels.push(name);
+            }
+        }
+    }
+    kernels
 }
 
 /// A block about the faulted waves: the access, and the variables of the line.

@@ -6,6 +6,7 @@ use super::file::{
     AccessLine, At, Comparator, Content, Element, FaultLine, HangLine, Lanes, Line, Operand, Right,
     ScopeFile, Selector, SourceRange, StateName,
 };
+use super::syntax;
 use crate::notation::range;
 
 /// Spaces between the columns of a line.
@@ -187,9 +188,15 @@ fn place(at: &At) -> Vec<String> {
 }
 
 fn source(source: &SourceRange) -> String {
-    let file = &source.file;
-    let file = if file.contains(char::is_whitespace) { format!("\"{file}\"") } else { file.clone() };
-    source.lines.map_or(file.clone(), |lines| format!("{file}:{}", range(&lines)))
+    let with_lines = |file: &str| match &source.lines {
+        Some(lines) => format!("{file}:{}", range(lines)),
+        None => file.to_owned(),
+    };
+    let plain = with_lines(&source.file);
+    // Without its quotes a name may be a function's, two words, a comment or a line.
+    let read = syntax::line(&format!("at {plain}"), false).map(|line| line.content);
+    let own = At { function: None, source: Some(source.clone()) };
+    if read == Some(Content::At(own)) { plain } else { with_lines(&format!("\"{}\"", source.file)) }
 }
 
 fn accessed(access: &AccessLine) -> Vec<String> {

@@ -4,6 +4,7 @@
 //! it cannot be checked. docs/check.md has the grammar. Nothing here opens files or prints: `cli::check` does.
 
 mod bless;
+mod causes;
 mod compare;
 mod draft;
 mod evaluate;
@@ -15,6 +16,7 @@ mod snippet;
 mod syntax;
 
 pub use bless::{Blessing, Changed, Unblessed, bless};
+pub use causes::unknown_names;
 pub use draft::{DraftError, Head, NameError, draft};
 pub use evaluate::{AskedLine, AskedWave, FactError, SeenFrame, Subject, asked, evaluate, frames_fit};
 pub use file::{
@@ -24,4 +26,4 @@ pub use file::{
 pub use format::format;
 pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};
 pub use snippet::{Snippet, syntax_errors};
-pub use syntax::{MAX_FILE, MAX_LINE, MAX_LINES, SETTINGS, SyntaxError, parse};
+pub use syntax::{MAX_FILE, MAX_LINE, MAX_LINES, SETTINGS, SyntaxError, parse, parse_all};

@@ -4,12 +4,13 @@
 const MAX_NAME: usize = 256;
 
 /// The known name with the smallest distance to a name, if that is at most a third of its length, or one that begins
-/// with it.
+/// with it. A name of one letter is similar to itself alone.
 ///
 /// Case, `-`, `_` and spaces do not count.
 pub(super) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let name = folded(name);
-    let limit = (name.chars().count() / 3).max(1);
+    let letters = name.chars().count();
+    let limit = (letters / 3).max(1).min(letters.saturating_sub(1));
     let distance = |known: &str| {
         let known = folded(known);
         let is_start = name.len() > 2 && known.starts_with(&name);

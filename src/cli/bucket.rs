@@ -2,10 +2,12 @@
 //!
 //! Exit status: 0; 2 if a dump cannot be read or there is none; else 3 if `--known` lacks a signature.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::folder::is_dump_folder;
+use super::runner::message_for_people;
 use super::signature::{Options, status, unknown, waves};
 use super::{Failure, folder, print_json, printed, standard_input};
 use crate::arch::Targets;
@@ -87,7 +89,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         }
     }
     let found = Buckets::of(records, known.as_ref())?;
-    printed(status(!found.unreadable.is_empty(), found.has_new()), out, |out| match args.json {
+    let is_unknown = known.is_some() && !found.incomplete.is_empty();
+    printed(status(!found.unreadable.is_empty() || is_unknown, found.has_new()), out, |out| match args.json {
         true => print_json(out, &found),
         false => print(&found, out),
     })
@@ -104,19 +107,26 @@ fn read(mut from: impl BufRead, records: &mut Vec<Record>) -> Result<(), Failure
         if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
             return Err(format!("line {number}: more than {MAX_LINE} bytes").into());
         }
-        if !line.trim_ascii().is_empty() {
-            records.push(Record::parse(&line).map_err(|error| format!("line {number}: {error}"))?);
+        let text = line.trim_ascii_end();
+        if !text.is_empty() {
+            records.push(Record::parse(text).map_err(|error| format!("line {number}: {error}"))?);
         }
     }
     Ok(())
 }
 
-/// The dumps of paths, those of a folder by name.
+/// The dumps of paths, each once, those of a folder by name.
 fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
+    let passed_over = Cell::new(0usize);
+    let takes = |path: &Path, is_folder: bool| {
+        let is_dump = is_named_dump(path, is_folder);
+        passed_over.set(passed_over.get() + usize::from(!is_dump && !is_folder));
+        is_dump
+    };
     for path in paths {
         if path.is_dir() && !is_dump_folder(path) {
-            let below = folder::below(path, &is_named_dump)?;
+            let below = folder::below(path, &takes)?;
             if below.is_empty() {
                 return Err(NoDumpsError::Folder(clean(path.to_string_lossy()).into_owned()).into());
             }
@@ -125,7 +135,14 @@ fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             found.push(path.clone());
         }
     }
-    Ok(found)
+    if passed_over.get() > 0 {
+        let files = count(passed_over.get(), "file");
+        let text = format!(
+            "lanescope: {files} not named *.zip, *.core or gpucore*: passed over; name them to read them"
+        );
+        writeln!(anstream::stderr(), "{}", message_for_people(text))?;
+    }
+    Ok(folder::distinct(found))
 }
 
 /// Whether a path is a dump by its name, or a folder with a manifest.
@@ -135,7 +152,8 @@ fn is_named_dump(path: &Path, is_folder: bool) -> bool {
     }
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let is_named = name.ends_with(b".zip") || name.ends_with(b".core") || name.starts_with(b"gpucore");
-    is_named && path.is_file()
+    // One that is unreadable, such as a dangling link, is an error; a link to a folder is none.
+    is_named && !path.is_dir()
 }
 
 fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -164,7 +182,8 @@ fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{}", style.folded(&format!("    {}: {reasons}", dump.dump)))?;
     }
     for dump in &found.unreadable {
-        writeln!(anstream::stderr(), "lanescope: {}: {}", dump.dump, dump.error)?;
+        let text = message_for_people(format!("lanescope: {}: {}", dump.dump, dump.error));
+        writeln!(anstream::stderr(), "{text}")?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::dwarf::draft::{self, Numbers, NumbersError};
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DraftError {
     /// The file is unreadable.
-    #[error("{}: {error}", path.display())]
+    #[error("--draft {}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,

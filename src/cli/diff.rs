@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// Show all differences, not only the first of each list
     #[arg(long)]
     all: bool,
-    /// Maximum of compared values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
+    /// Maximum of compared values of variables, one for each lane, beyond 8192 for each wave [default: 1048576]
     #[arg(long, value_name = "N")]
     most_values: Option<u64>,
     /// Print JSON, with all differences

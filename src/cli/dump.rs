@@ -1,5 +1,7 @@
 //! Arguments that commands share: dump, wave, lanes.
 
+use std::collections::HashSet;
+use std::fmt::Display;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -10,8 +12,8 @@ use super::choice::choice;
 use super::value::ValueError;
 use super::{standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
-use crate::capture::{FaultAddress, PAGE, Wave};
-use crate::clean::clean;
+use crate::capture::{Capture, FaultAddress, PAGE, Wave};
+use crate::clean::{clean, clean_lines};
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
@@ -20,7 +22,7 @@ use crate::notation;
 use crate::questions::Focus;
 use crate::session::work_item::{self, GridPlace, WorkItemError};
 use crate::session::{Dump, Inspect, Session, Waves as _, is_kind};
-use crate::triage::{self, Scene};
+use crate::triage::{self, Scene, Triage, WaveState};
 use crate::units::WaveId;
 
 /// The embedded demo.
@@ -33,7 +35,7 @@ pub(crate) struct DumpArgs {
     /// folder) [default: the embedded demo]
     #[arg(value_name = "DUMP")]
     pub(crate) dump: Option<PathBuf>,
-    /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
+    /// Waves of that kind, where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND", help_heading = CAPTURES)]
     pub(crate) kind: Option<String>,
     /// Read all debug information in this dialect [default: chosen for each unit]
@@ -144,6 +146,13 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
         return Err(ValueError::Form("FILE or FILE@ADDRESS"));
     }
     Ok(Supplied { file: PathBuf::from(file), address })
+}
+
+/// An error of a dump for an answer that has the dump's name before it: without a path of its own at the start.
+pub(super) fn error_of(path: &Path, error: &Failure) -> String {
+    let error = clean_lines(error.to_string());
+    let own = format!("{}: ", clean(path.to_string_lossy()));
+    error.strip_prefix(&own).unwrap_or(&error).to_owned()
 }
 
 /// `0x7f0000201008`: a byte; `0x7f0000201xxx`, `0x7f0000201000`: a page, as reports print it; `0x7f0000201000+8`.
@@ -287,7 +296,11 @@ fn left_out(dump: &Arc<Dump>, place: &GridPlace) -> Option<String> {
 pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
     let builtin = Targets::builtin();
     Ok(match folder {
-        Some(folder) => builtin.with_dir(folder)?,
+        Some(folder) => {
+            let missing = |error| format!("--targets {}: {error}", clean(folder.to_string_lossy()));
+            std::fs::metadata(folder).map_err(missing)?;
+            builtin.with_dir(folder)?
+        }
         None => builtin,
     })
 }
@@ -304,13 +317,27 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     if args.with.logs.iter().any(|log| log.as_os_str() == "-") {
         standard_input::announce("a log")?;
     }
+    let wrong = |option: &str, path: &Path, what: &dyn Display| {
+        format!("{option} {}: {what}", clean(path.to_string_lossy()))
+    };
+    for Supplied { file, .. } in &args.with.code_objects {
+        std::fs::metadata(file).map_err(|error| wrong("--code-object", file, &error))?;
+    }
     let folders = args.with.symbols.iter().map(|path| ("--symbols", path));
     for (option, path) in folders.chain(args.debug_dirs.iter().map(|path| ("--debug-dir", path))) {
-        std::fs::metadata(path)
-            .map_err(|error| format!("{option} {}: {error}", clean(path.to_string_lossy())))?;
+        if !std::fs::metadata(path).map_err(|error| wrong(option, path, &error))?.is_dir() {
+            return Err(wrong(option, path, &"not a folder (--code-object takes a file)").into());
+        }
     }
     let options = Options { name: args.called.clone(), ..args.with.options() };
     let opened = match &args.dump {
+        Some(path) if path.as_os_str() == "-" => {
+            return Err(
+                "-: only `lanescope slim` reads a dump from standard input: `lanescope slim - -o small.zip` \
+                        (./- is a file of that name)"
+                    .into(),
+            );
+        }
         Some(path) => import::open(path, targets, &options)?,
         None => {
             let mut demo = import::open_zip_bytes("the embedded demo", DEMO, targets)?;
@@ -332,8 +359,35 @@ pub(super) fn sessions(dump: &Arc<Dump>, kind: Option<&str>) -> Result<Vec<Sessi
 
 /// The first sentence of the analysis of a dump.
 pub(super) fn sentence(sessions: &[Session]) -> String {
-    let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
-    triage::sentence(&triage::triage(&asked, &triage::Question::default()), &Scene::new(&asked))
+    sentence_of(&analysis(sessions), sessions)
+}
+
+/// The analysis of a dump.
+pub(super) fn analysis(sessions: &[Session]) -> Triage {
+    triage::triage(&inspected(sessions), &triage::Question::default())
+}
+
+/// The first sentence of an analysis of these sessions.
+pub(super) fn sentence_of(found: &Triage, sessions: &[Session]) -> String {
+    triage::sentence(found, &Scene::new(&inspected(sessions)))
+}
+
+fn inspected(sessions: &[Session]) -> Vec<&dyn Inspect> {
+    sessions.iter().map(|session| -> &dyn Inspect { session }).collect()
+}
+
+/// The ids of the waves of the dispatches that hang by an analysis; empty: none does, or a wave faulted.
+pub(super) fn hung(capture: &Capture, found: &Triage) -> Vec<u32> {
+    let Some(hang) = found.hang.as_ref().filter(|hang| hang.is_hang) else { return Vec::new() };
+    let with_dispatch = |id| {
+        let wave = capture.wave(id)?;
+        Some((wave.id, capture.dispatch_of(wave).map(|dispatch| dispatch.id)))
+    };
+    let is_waiting = |state| matches!(state, WaveState::Spinning | WaveState::AtBarrier);
+    let waiting = hang.waves.iter().filter(|wait| is_waiting(wait.state));
+    let dispatches: HashSet<_> = waiting.filter_map(|wait| Some(with_dispatch(wait.wave)?.1)).collect();
+    let all = hang.waves.iter().filter_map(|wait| with_dispatch(wait.wave));
+    all.filter(|(_, dispatch)| dispatches.contains(dispatch)).map(|(id, _)| id).collect()
 }
 
 /// The chosen waves of a dump.

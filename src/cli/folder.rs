@@ -1,5 +1,6 @@
 //! Files below a folder, for commands that take folders.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::clean::clean;
@@ -29,11 +30,27 @@ pub(super) enum FolderError {
 }
 
 /// Manifests of a dump in a folder.
-const MANIFESTS: [&str; 2] = ["manifest.toml", "manifest.json"];
+pub(super) const MANIFESTS: [&str; 2] = ["manifest.toml", "manifest.json"];
 
 /// Whether a folder is a dump.
 pub(super) fn is_dump_folder(folder: &Path) -> bool {
     MANIFESTS.iter().any(|name| folder.join(name).is_file())
+}
+
+/// Paths without those of a file that an earlier one names: the same name in the same folder.
+pub(super) fn distinct(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut known = HashSet::new();
+    // Links are files of their own: their contents are relative to the folder of the link.
+    let named = |path: &Path| {
+        let name = path.file_name()?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(std::fs::canonicalize(folder).ok()?.join(name))
+    };
+    paths.retain(|path| {
+        let named = named(path).or_else(|| std::fs::canonicalize(path).ok());
+        named.is_none_or(|named| known.insert(named))
+    });
+    paths
 }
 
 /// The paths below a folder that `takes` selects, in the order of their names; its second argument: the path is a

@@ -25,8 +25,9 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The command that names the cause.
+/// The command that names the cause, and what it tells about waves without a fault.
 const TRIAGE: &str = "  `lanescope triage` names the cause, the access, its lanes and the source line";
+const STATES: &str = "  `lanescope triage` names the states of the waves, and whether they hang";
 
 /// The maximum of listed source files in text.
 const MAX_SOURCES: usize = 32;
@@ -69,9 +70,9 @@ fn people(dump: &Dump, out: &mut String) -> std::fmt::Result {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
     if !capture.waves.is_empty() {
-        let (faulted, stops) = (dump.faulted(), triage::stops(dump.faulted(), capture.waves.len()));
+        let (faulted, stops) = (dump.faulted(), triage::stops(dump.stop_counts()));
         writeln!(out, "{}", if faulted > 0 { style.alarm(&stops) } else { stops })?;
-        writeln!(out, "{TRIAGE}")?;
+        writeln!(out, "{}", if faulted > 0 { TRIAGE } else { STATES })?;
     }
     for fault in &capture.faults {
         writeln!(out, "{}", style.alarm(&format!("fault: {}", fault::sentence(fault))))?;

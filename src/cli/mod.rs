@@ -4,25 +4,32 @@ mod bucket;
 mod check;
 mod choice;
 mod code_object;
+mod demo;
 mod dialect;
 mod diff;
+mod doctor;
 mod dump;
 mod dwarf;
 pub(crate) mod eval;
+mod examples;
 mod folder;
 mod info;
+mod manual;
 mod output_file;
 mod questions;
 mod report;
+mod runner;
 mod serve;
 mod shell;
 mod signature;
 mod slim;
 mod sources;
 mod standard_input;
+mod standard_output;
 mod steps;
 pub(crate) mod targets;
 mod value;
+mod version;
 mod warnings;
 
 mod export;
@@ -45,19 +52,28 @@ use crate::report::Style;
 use crate::slim::SlimError;
 
 use dump::{CaptureArgs, DumpArgs, WaveArgs};
+use standard_output::StandardOutput;
 
 /// A command's failure: a sentence for the user.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The forms of the command line.
-const USAGE: &str = "lanescope [OPTIONS] DUMP\n       lanescope [OPTIONS] [COMMAND]";
+const USAGE: &str = "lanescope [OPTIONS] DUMP\n       lanescope [OPTIONS] COMMAND";
 
 /// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
 ///
-/// `lanescope DUMP` stands for `lanescope triage DUMP`. Without a command the embedded demo is served on 127.0.0.1:1234.
+/// `lanescope DUMP` stands for `lanescope triage DUMP`. Most commands without DUMP answer for the embedded demo.
 #[derive(Debug, Parser)]
-#[command(name = "lanescope", version, max_term_width = 100, override_usage = USAGE)]
+#[command(
+    name = "lanescope",
+    version,
+    max_term_width = 100,
+    override_usage = USAGE,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
 struct Cli {
+    /// `None`: a question, whose subcommand is made from the table.
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
@@ -87,7 +103,7 @@ struct Globals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve a dump to gdb and lldb (the default command)
+    /// Serve a dump to gdb and lldb
     Serve(serve::Args),
     /// List the contents and the problems of a dump
     Info(info::Args),
@@ -118,6 +134,22 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Open gdb or lldb on the embedded demo, with a tour of five steps
+    Demo(demo::Args),
+    /// List the debuggers, LLVM's tools and settings for crashes of this machine, and what to type
+    Doctor(doctor::Args),
+    /// Print the completions of a shell: eval "$(lanescope completions bash)"
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: manual::Shell,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man {
+        /// The folder, which exists
+        folder: PathBuf,
     },
 }
 
@@ -154,7 +186,12 @@ impl Command {
                 (args.debug_dirs, args.is_verbose) = (folders, is_verbose);
                 return;
             }
-            Self::CodeObject(_) | Self::Targets { .. } => return,
+            Self::CodeObject(_)
+            | Self::Targets { .. }
+            | Self::Demo(_)
+            | Self::Doctor(_)
+            | Self::Completions { .. }
+            | Self::Man { .. } => return,
         };
         (from.debug_dirs, from.disassembler, from.is_verbose) = (folders, disassembler, is_verbose);
     }
@@ -172,14 +209,23 @@ pub fn main() -> ExitCode {
             say(panic);
         }
     }));
-    let matches = match parse(std::env::args_os().collect()) {
-        Ok(matches) => matches,
-        Err(error) => return refuse(&error),
-    };
-    let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let mut out = std::io::BufWriter::new(StandardOutput::new());
+    let parsed = parse(words.clone());
+    let command = parsed.as_ref().ok().and_then(|matches| matches.subcommand_name()).map(str::to_owned);
     // The server reports a changed file in its answers.
-    let is_server = matches!(matches.subcommand_name(), None | Some("serve"));
-    let result = run(&matches, &mut out).and_then(|status| printed(status, &mut out, |out| Ok(out.flush()?)));
+    let is_server = command.as_deref() == Some("serve");
+    let result = match parsed {
+        Ok(matches) if is_for_people(command.as_deref(), &words) => {
+            runner::for_people(&mut out, |out| run(&matches, out))
+        }
+        Ok(matches) => run(&matches, &mut out),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion && version::is_verbose(&words) => {
+            version::print(&mut out)
+        }
+        Err(error) => refuse(&error, &mut out),
+    };
+    let result = result.and_then(|status| printed(status, &mut out, |out| Ok(out.flush()?)));
     let result = if is_server { result } else { unchanged(result) };
     match result {
         Ok(status) => status,
@@ -190,16 +236,28 @@ pub fn main() -> ExitCode {
             if error.is::<ImportError>() && text.contains('\n') {
                 text = Style::Plain.folded(&text);
             }
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(anstream::stderr(), "{}", runner::message_for_people(text));
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
                 || error.is::<diff::InputError>()
                 || error.is::<check::CheckError>()
                 || error.is::<bucket::NoDumpsError>()
                 || error.is::<report::ExtensionError>();
-            ExitCode::from(if is_input { 2 } else { 1 })
+            // An unwritable answer of these commands is neither a difference nor an error of their files.
+            let is_answer = error.is::<std::io::Error>() || error.is::<serde_json::Error>();
+            let is_of_answer =
+                is_answer && matches!(command.as_deref(), Some("check" | "signature" | "bucket"));
+            ExitCode::from(if is_input || is_of_answer { 2 } else { 1 })
         }
     }
+}
+
+/// Whether the answer is text that names of a dump could make a command of GitHub's runner. `check` has its own forms,
+/// and documents have no such lines.
+fn is_for_people(command: Option<&str>, words: &[OsString]) -> bool {
+    let other = ["check", "serve", "demo", "export", "completions", "man"];
+    let is_document = |word: &OsString| word == "--json" || word == "--jsonl";
+    command.is_some_and(|command| !other.contains(&command)) && !words.iter().any(is_document)
 }
 
 /// The parser of the command line, with a subcommand for each question.
@@ -210,10 +268,11 @@ fn command() -> clap::Command {
         _ => command.display_order(others.next().unwrap_or(usize::MAX)),
     };
     let questions = (10..).zip(questions::commands());
-    Cli::command()
+    examples::with_examples(Cli::command())
         .mut_subcommands(ordered)
         .subcommands(questions.map(|(order, question)| question.display_order(order)))
         .mut_subcommands(with_default_waves)
+        .mut_subcommands(examples::with_examples)
 }
 
 /// Adds the default of `--wave` to its help.
@@ -279,7 +338,8 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
         (_, Ok(matches)) if has_path && is_dump(&matches) => Ok(matches),
         (Some(_), Err(error)) if has_path => Err(error),
         (Some(_), _) => {
-            if error.get(ContextKind::SuggestedSubcommand).is_none() {
+            let is_help = words.get(1).is_some_and(|word| word == "help");
+            if error.get(ContextKind::SuggestedSubcommand).is_none() && !is_help {
                 let tip = "no file has this name either: lanescope DUMP takes a dump that exists".into();
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
             }
@@ -294,13 +354,20 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
 }
 
 /// Prints clap's own text for --help, --version and mistakes.
-fn refuse(error: &clap::Error) -> ExitCode {
-    // A closed pipe is not an error.
-    let _ = match error.use_stderr() {
-        true => write!(anstream::stderr(), "{}", Style::Plain.folded(&error.render().ansi().to_string())),
-        false => error.print(),
+fn refuse(error: &clap::Error, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let text = error.render();
+    if !error.use_stderr() {
+        write!(out, "{}", text.ansi())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // The help has its own columns.
+    let text = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => text.ansi().to_string(),
+        _ => Style::Plain.folded(&text.ansi().to_string()),
     };
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    // The status has the mistake, also without its text.
+    let _ = write!(anstream::stderr(), "{text}");
+    Ok(ExitCode::from(2))
 }
 
 fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
@@ -318,7 +385,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         };
         return Ok(ExitCode::from(status));
     }
-    let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
+    let mut command = cli.command.ok_or("no command")?;
     command.look_in(globals);
     match command {
         Command::Serve(args) => serve::run(args, &targets, out)?,
@@ -338,6 +405,10 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,
         Command::View(args) => view::run(&args, &targets, out)?,
         Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
+        Command::Demo(args) => return Ok(ExitCode::from(demo::run(&args, out)?)),
+        Command::Doctor(args) => doctor::run(&args, &targets, out)?,
+        Command::Completions { shell } => manual::completions(shell, self::command(), out)?,
+        Command::Man { folder } => manual::pages(self::command(), &folder)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -360,9 +431,13 @@ fn is_of_slim(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
-    let io = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
-    let json = error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-    io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    let is_closed = |error: &(dyn std::error::Error + 'static)| {
+        let io = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let json = error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    };
+    // Errors of commands have it as their source.
+    std::iter::successors(Some(error), |error| error.source()).any(is_closed)
 }
 
 /// Prints an answer whose exit status is known before: a reader that closes its pipe does not change the status.

@@ -126,3 +126,23 @@ fn an_empty_name_is_reported_as_one() {
     let kind = parsed(&["print", "--format", "", "x"]).unwrap_err();
     assert!(!kind.contains("empty name"), "{kind}");
 }
+
+/// The evaluator's bounds of the values of variables.
+#[test]
+fn the_bound_of_values_is_that_of_the_evaluator() {
+    use crate::dwarf::limits::{MAX_QUESTION_VALUES, WAVE_VALUES};
+    let mut cli = command();
+    cli.build();
+    for name in ["slim", "diff"] {
+        let command = cli.find_subcommand(name).unwrap();
+        let option = command.get_arguments().find(|option| option.get_long() == Some("most-values")).unwrap();
+        let help = option.get_help().unwrap().to_string();
+        let bounds = format!("beyond {WAVE_VALUES} for each wave [default: {MAX_QUESTION_VALUES}]");
+        assert!(help.ends_with(&bounds), "{name}: {help}");
+    }
+    let page = include_str!("../../docs/slim.md");
+    for text in ["1,048,576 values (one for each lane), and 8,192 more", "1,048,576, and 8,192 more"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!((MAX_QUESTION_VALUES, WAVE_VALUES), (1_048_576, 8_192));
+}

@@ -3,17 +3,21 @@
 //! A regular file is written beside its path and renamed, so that a full disk leaves no part of it. Pipes, devices and
 //! the process's own streams (`/dev/stdout`) are written in place.
 
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use super::folder::{self, MANIFESTS, is_dump_folder};
 use crate::clean::clean;
 use crate::mapping;
 
 /// Names of the standard output.
 const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Maximum bytes of a manifest whose names of files are looked for; of a larger one each file counts.
+const MAX_MANIFEST: u64 = 64 << 20;
 
 /// The reason that a file is not written.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +41,16 @@ pub(super) enum OutputError {
     /// The file was read.
     #[error("cannot write {0}: the command reads this file; choose another name")]
     Input(String),
+    /// The file may be one of a dump in a folder.
+    #[error(
+        "cannot write {path}: {error}, and the file may be one of the dump; choose a name outside of its folder"
+    )]
+    PerhapsInput {
+        /// The file.
+        path: String,
+        /// The reason that the dump's files are unknown.
+        error: folder::FolderError,
+    },
 }
 
 /// Whether a path names the standard output.
@@ -45,7 +59,7 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
 }
 
 /// Writes a file. An existing file keeps its permissions, and a link stays a link. `inputs`: further files that must not
-/// be replaced, beside those that this process has opened.
+/// be replaced, beside those that this process has opened; of a dump in a folder all of its files.
 ///
 /// # Errors
 /// [`OutputError`] with the path, or the error of `write`.
@@ -61,10 +75,12 @@ pub(super) fn write(
         Err(error) => return Err(named(error).into()),
     };
     if let Some(found) = &found {
-        let is_same = |input: &&Path| {
-            fs::metadata(input).is_ok_and(|input| mapping::identity(&input) == mapping::identity(found))
-        };
-        if found.is_file() && (mapping::is_read(found) || inputs.iter().any(is_same)) {
+        let perhaps = |error| OutputError::PerhapsInput { path: shown(path), error };
+        let mut is_input = mapping::is_read(found);
+        for input in inputs {
+            is_input = is_input || is_same(input, found) || is_of_dump(input, found).map_err(perhaps)?;
+        }
+        if found.is_file() && is_input {
             return Err(OutputError::Input(shown(path)).into());
         }
     }
@@ -88,7 +104,8 @@ pub(super) fn write(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(OutputError::NoFolder { path: shown(path), folder: shown(folder) }.into());
         }
-        Err(error) => return Err(named(error).into()),
+        // The error names the partial file.
+        Err(error) => return Err(named(error.kind().into()).into()),
     };
     through(path, partial.as_file_mut(), write)?;
     if let Some(found) = found {
@@ -97,6 +114,38 @@ pub(super) fn write(
     }
     partial.persist(&target).map_err(|error| named(error.error))?;
     Ok(())
+}
+
+fn is_same(path: &Path, found: &Metadata) -> bool {
+    fs::metadata(path).is_ok_and(|other| mapping::identity(&other) == mapping::identity(found))
+}
+
+/// Whether a file is one of a dump in a folder, which the folder or its manifest names: the manifest, and each file
+/// below whose name the manifest has.
+fn is_of_dump(dump: &Path, found: &Metadata) -> Result<bool, folder::FolderError> {
+    let is_manifest = |path: &Path| MANIFESTS.iter().any(|name| path.file_name() == Some(name.as_ref()));
+    let root = match is_dump_folder(dump) {
+        true => dump,
+        false if is_manifest(dump) => dump.parent().unwrap_or(Path::new("")),
+        false => return Ok(false),
+    };
+    let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+    let manifests: Vec<String> = MANIFESTS.iter().filter_map(|name| manifest(&root.join(name))).collect();
+    // An escape of a text hides the name of a file, and so does a file that is no text.
+    let is_hidden = manifests.is_empty() || manifests.iter().any(|text| text.contains('\\'));
+    let takes = |path: &Path, is_folder: bool| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_named = || name.is_none_or(|name| manifests.iter().any(|text| text.contains(name)));
+        !is_folder && is_same(path, found) && (is_manifest(path) || is_hidden || is_named())
+    };
+    Ok(!folder::below(root, &takes)?.is_empty())
+}
+
+/// The text of a manifest; `None`: unreadable, or too large for one.
+fn manifest(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let read = File::open(path).ok()?.take(MAX_MANIFEST + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= MAX_MANIFEST).then_some(text)
 }
 
 /// Writes through a file that is open.

@@ -1,6 +1,5 @@
 //! Files appear whole, with the permissions of the old ones, and inputs stay.
 
-use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 
 use super::*;
@@ -68,6 +67,40 @@ fn inputs_stay_under_each_of_their_names() {
     assert!(write_text(&opened, "x").is_err());
     assert_eq!(fs::read_to_string(&input).unwrap(), "log");
     assert_eq!(fs::read_to_string(&opened).unwrap(), "data");
+}
+
+/// The process that writes may not be the one that reads the dump: no file is open.
+#[test]
+fn files_of_a_dump_in_a_folder_stay() {
+    for manifest in ["manifest.toml", "manifest.json"] {
+        let folder = tempfile::tempdir().unwrap();
+        let dump = folder.path().join("dump");
+        fs::create_dir_all(dump.join("sources")).unwrap();
+        let named = r#"file = "memory.bin" source = "sources/k.hip""#;
+        for (name, text) in
+            [(manifest, named), ("memory.bin", "m"), ("sources/k.hip", "k"), ("old.html", "o")]
+        {
+            fs::write(dump.join(name), text).unwrap();
+        }
+        let hard = folder.path().join("hard.json");
+        fs::hard_link(dump.join("memory.bin"), &hard).unwrap();
+        let soft = folder.path().join("soft");
+        symlink(&dump, &soft).unwrap();
+        let files = [dump.join(manifest), dump.join("memory.bin"), dump.join("sources/k.hip"), hard];
+        for input in [dump.clone(), dump.join(manifest), soft] {
+            for file in &files {
+                let error = write(file, &[&input], |out| Ok(out.write_all(b"x")?)).unwrap_err();
+                assert!(error.to_string().contains("the command reads this file"), "{error}");
+            }
+            // A file that an earlier command wrote there is no part of the dump.
+            write(&dump.join("old.html"), &[&input], |out| Ok(out.write_all(b"new")?)).unwrap();
+        }
+        assert_eq!(fs::read_to_string(dump.join(manifest)).unwrap(), named);
+        assert_eq!(fs::read_to_string(dump.join("memory.bin")).unwrap(), "m");
+        // A name that an escape hides.
+        fs::write(dump.join(manifest), r#"file = "m\u0065mory.bin""#).unwrap();
+        assert!(write(&files[1], &[&dump], |out| Ok(out.write_all(b"x")?)).is_err());
+    }
 }
 
 #[test]

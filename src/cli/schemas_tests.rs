@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::{check, code_object, dwarf, eval, info, questions, slim, targets};
+use super::{check, code_object, doctor, dwarf, eval, info, questions, slim, targets};
 use crate::report::schema::{About, Schema};
 use crate::report::{
     disassembly, dispatches, evaluation, explain, export, fault, groups, json as waves, objects, print,
@@ -30,6 +30,7 @@ fn schemas() -> BTreeMap<&'static str, Value> {
         of::<diff::Json<'_>, diff::Members>(),
         of::<disassembly::ListingJson, About<disassembly::ListingJson>>(),
         of::<dispatches::Dispatches, dispatches::Dispatches>(),
+        of::<doctor::Diagnosis, doctor::Diagnosis>(),
         of::<dwarf::DumpExpressions, dwarf::DumpExpressions>(),
         of::<dwarf::Expressions, dwarf::Expressions>(),
         of::<eval::CaseResults, eval::CaseResults>(),
@@ -177,6 +178,11 @@ impl<'a> Comparison<'a> {
                     let lost = value.as_array().unwrap().iter().filter(|name| !is_kept(name));
                     self.lost.extend(lost.map(|name| format!("{at}.{name} may now be absent")));
                 }
+                "enum" => {
+                    let is_kept = |name: &&Value| other.as_array().is_some_and(|other| other.contains(name));
+                    let lost = value.as_array().unwrap().iter().filter(|name| !is_kept(name));
+                    self.lost.extend(lost.map(|name| format!("{at}: the name {name} is gone")));
+                }
                 "items" | "additionalProperties" => self.compare(value, other, &format!("{at}[]")),
                 "oneOf" | "anyOf" | "prefixItems" => self.variants(value, other, at),
                 _ if value == other => {}
@@ -188,13 +194,15 @@ impl<'a> Comparison<'a> {
     /// Each form of a value has a counterpart; a new form is no loss.
     fn variants(&mut self, old: &'a Value, new: &'a Value, at: &str) {
         for (index, variant) in old.as_array().unwrap().iter().enumerate() {
-            let is_kept = |other: &'a Value| {
+            let lost = |other: &'a Value| {
                 let mut trial = Comparison { roots: self.roots, seen: self.seen.clone(), lost: Vec::new() };
                 trial.compare(variant, other, at);
-                trial.lost.is_empty()
+                trial.lost
             };
-            if !new.as_array().is_some_and(|others| others.iter().any(is_kept)) {
+            let losses: Vec<Vec<String>> = new.as_array().into_iter().flatten().map(lost).collect();
+            if !losses.iter().any(Vec::is_empty) {
                 self.lost.push(format!("{at}: form {index} is gone or changed: {variant}"));
+                self.lost.extend(losses.into_iter().nth(index).into_iter().flatten());
             }
         }
     }
@@ -217,10 +225,15 @@ fn a_removed_or_changed_member_is_found() {
     let optional = changed(|schema| {
         schema["required"].as_array_mut().unwrap().retain(|name| name != "lanes");
     });
+    let unnamed = changed(|schema| {
+        let names = schema.pointer_mut("/$defs/LaneState/enum").unwrap();
+        names.as_array_mut().unwrap().retain(|name| name != "unused");
+    });
     let finds = |schema: &Value, what: &str| lost(&whole, schema).iter().any(|lost| lost.contains(what));
     assert!(finds(&removed, ".pc is gone"), "{removed}");
     assert!(finds(&retyped, "`type` was"), "{retyped}");
     assert!(finds(&optional, "may now be absent"), "{optional}");
-    // An added member is no change for readers.
-    assert!(lost(&removed, &whole).is_empty());
+    assert!(finds(&unnamed, "the name \"unused\" is gone"), "{unnamed}");
+    // An added member or name is no change for readers.
+    assert!(lost(&removed, &whole).is_empty() && lost(&unnamed, &whole).is_empty());
 }

@@ -8,18 +8,21 @@
 //! `--threads focus` the lanes of the faulted wave are threads, beside the other waves. `--wave 3,7-9` serves those
 //! waves only; `--work-item X,Y,Z` selects that work-item's wave and lane first.
 
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::choice::choice;
+use super::doctor::Brand;
 use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, WaveArgs, dump, shell};
 use crate::arch::Targets;
 use crate::notation::plural;
-use crate::server::{Endpoint, Facade, Listen, ServeOptions, TRIAGE, Threads, ThreadsAs};
+use crate::report::Style;
+use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs, triage_hint};
 use crate::session::{DumpFacts as _, Inspect, Session, Waves as _, problem_notice};
 use crate::triage;
 use crate::view::{Extent, Views};
@@ -27,7 +30,7 @@ use crate::view::{Extent, Views};
 /// The port in the examples of the debuggers' manuals.
 const PORT: u16 = 1234;
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
@@ -158,6 +161,18 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     })
 }
 
+/// The line with the address of a server, in front of the address.
+const LISTENING: &str = "Listening on ";
+
+/// Waits until a server, whose standard output is a pipe, listens; returns its address. `None`: it ended before.
+pub(super) fn address_of(server: &mut Child) -> Option<String> {
+    let output = BufReader::new(server.stdout.take()?);
+    // An address in bytes that are no UTF-8 is that of a socket, whose name the caller knows.
+    let mut lines = output.split(b'\n').map_while(Result::ok);
+    lines
+        .find_map(|line| Some(String::from_utf8_lossy(line.strip_prefix(LISTENING.as_bytes())?).into_owned()))
+}
+
 /// Prints the served dump, the address and the commands to type.
 fn announce(
     session: &Session,
@@ -166,7 +181,7 @@ fn announce(
     endpoints: &[Endpoint],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    let waves = session.waves().len();
+    let (waves, counts) = (session.waves().len(), session.stop_counts());
     let kind = session.kind();
     let word = plural(waves, "wave", "waves");
     let lanes = match threads.lanes() {
@@ -174,11 +189,13 @@ fn announce(
         lanes => format!(", {lanes} lanes as threads"),
     };
     let (name, target) = (session.name(), &kind.target.name);
-    writeln!(out, "Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size)?;
+    let served = format!("Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size);
+    writeln!(out, "{}", Style::Plain.folded(&served))?;
     writeln!(
         out,
-        "{}\n{TRIAGE}",
-        triage::summary(session.faulted(), waves, session.faulted_outside(), &session.faults())
+        "{}\n{}",
+        Style::Plain.folded(&triage::summary(counts, session.faulted_outside(), &session.faults())),
+        triage_hint(counts)
     )?;
     let note = client.and_then(|client| client.note(&kind.target));
     // The warnings have the problems.
@@ -188,21 +205,22 @@ fn announce(
         writeln!(out, "Note: {notice}")?;
     }
     for endpoint in endpoints {
-        writeln!(out, "Listening on {endpoint}")?;
+        writeln!(out, "{LISTENING}{endpoint}")?;
     }
     writeln!(out)?;
     for endpoint in endpoints {
         let ours = |command: Option<String>| command.map(|command| command.replace("127.0.0.1:", ":"));
         if let Some(command) = ours(endpoint.gdb_command()) {
-            writeln!(out, "  gdb -ex {}", shell::word(&command))?;
+            writeln!(out, "  {} -ex {}", Brand::Gdb.name(), shell::word(&command))?;
         }
         if let Some(command) = endpoint.lldb_command() {
-            writeln!(out, "  lldb -o {}", shell::word(&command.replace("127.0.0.1:", "")))?;
+            writeln!(out, "  {} -o {}", Brand::Lldb.name(), shell::word(&command.replace("127.0.0.1:", "")))?;
         }
     }
     writeln!(
         out,
-        "\nThen: info threads, monitor triage, monitor locals, monitor lane 17, monitor help (in lldb: process plugin packet monitor ...)"
+        "\nThen: info threads, monitor triage, monitor locals, monitor lane 17,\n    \
+         monitor help (in lldb: process plugin packet monitor ...)"
     )?;
     out.flush()
 }

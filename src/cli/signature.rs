@@ -1,6 +1,7 @@
 //! `lanescope signature DUMP...`: names that equal crashes and hangs share (docs/signatures.md).
 //!
-//! Exit status: 0; 2 if a dump cannot be read; else 3 if `--known` lacks a signature.
+//! Exit status: 0; 3 if `--known` lacks a signature; else 2 if a dump cannot be read, one may have a further signature
+//! that `--known` lacks, or the answer cannot be written.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::questions::Answers;
+use super::runner::message_for_people;
 use super::{DumpArgs, Failure, Globals, dump, print_json, printed};
 use crate::arch::Targets;
-use crate::clean::{clean, clean_lines};
+use crate::clean::clean;
 use crate::report::Style;
 use crate::report::schema::Document;
 use crate::session::{DumpFacts as _, Inspect};
@@ -21,7 +23,7 @@ use crate::signature::{
 
 /// Maximum number of bytes of a file of rules or of known signatures.
 const MAX_BYTES: u64 = 16 << 20;
-/// The exit status if a dump cannot be read, and if a signature is new.
+/// The exit status if a dump cannot be read or a signature is unknown, and if one is new, which precedes.
 const UNREADABLE: u8 = 2;
 const NEW: u8 = 3;
 
@@ -90,6 +92,17 @@ impl Options {
     /// The records of dumps, in their order; an unreadable dump is a record with an error.
     pub(super) fn records(&self, dumps: &[PathBuf], targets: &Targets) -> Result<Vec<Record>, Failure> {
         let (rules, known) = (rules(self.rules.as_deref())?, self.known()?);
+        if let (Some(path), Some(id)) =
+            (&self.known, known.as_ref().and_then(KnownSignatures::of_other_rules))
+        {
+            let file = clean(path.to_string_lossy());
+            let version = id.split(':').next().unwrap_or_default();
+            writeln!(
+                anstream::stderr(),
+                "warning: {file}: {id} has the rules {version}, expected {VERSION}: no dump has it; add the signature \
+                 that `lanescope signature` prints for its dumps"
+            )?;
+        }
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.jobs.map_or_else(processors, usize::from).min(dumps.len());
         let next = AtomicUsize::new(0);
@@ -123,7 +136,7 @@ impl Options {
         let mut record = Record::new(clean(path.to_string_lossy()).into_owned(), self.level);
         if let Err(error) = self.fill(&mut record, path, rules, targets) {
             record.signatures.clear();
-            record.error = Some(clean_lines(error.to_string()).into_owned());
+            record.error = Some(dump::error_of(path, &error));
         }
         for named in &mut record.signatures {
             named.known = known.map(|known| known.find(&named.signature.id, &named.signature.text));
@@ -151,6 +164,7 @@ impl Options {
         let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
         let crashes = Crashes::of(&dump, &asked, rules);
         record.unknown_waves = unknown_waves(&dump, &asked);
+        record.unknown_waves.extend(crashes.left_out());
         // Cause and kernel are known without the instructions, but not whether the waves hang.
         let found = crashes.signatures(self.level);
         if self.level != SignatureLevel::Coarse || found.is_empty() {
@@ -171,7 +185,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let named = records.iter_mut().flat_map(|record| &mut record.signatures);
         named.for_each(|named| named.signature.steps.clear());
     }
-    let has_error = records.iter().any(|record| record.error.is_some());
+    let is_unknown = |record: &Record| args.options.known.is_some() && record.is_incomplete();
+    let has_error = records.iter().any(|record| record.error.is_some() || is_unknown(record));
     printed(status(has_error, records.iter().any(Record::has_new)), out, |out| {
         if args.json {
             return print_json(out, &Document::new(Answers { answers: &records }));
@@ -190,9 +205,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
 
 /// The exit status.
 pub(super) fn status(has_error: bool, has_new: bool) -> u8 {
+    // An unreadable dump does not hide a new crash.
     match (has_error, has_new) {
-        (true, _) => UNREADABLE,
-        (false, true) => NEW,
+        (_, true) => NEW,
+        (true, false) => UNREADABLE,
         (false, false) => 0,
     }
 }
@@ -201,7 +217,8 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     let style = Style::Coloured;
     let dump = &record.dump;
     if let Some(error) = &record.error {
-        writeln!(anstream::stderr(), "lanescope: {dump}: {error}")?;
+        let text = message_for_people(format!("lanescope: {dump}: {error}"));
+        writeln!(anstream::stderr(), "{text}")?;
         return Ok(());
     }
     let unknown = unknown(&record.unknown_waves);

@@ -4,8 +4,12 @@
 //! their registers, the LDS of their work-groups, private memory, their code objects, and the global memory that
 //! their variables reach.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::sources::SourceArgs;
@@ -16,9 +20,10 @@ use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
+use crate::notation::ranges;
 use crate::report::schema::{Document, Schema};
 use crate::report::spaces;
-use crate::session::{Bounds, PAGE};
+use crate::session::{Bounds, Dump, PAGE, Session, Waves as _};
 use crate::slim::{self, Choice, Progress, Report, ReportJson, Spooled, StallBudget};
 
 mod bar;
@@ -47,7 +52,7 @@ pub(super) struct Args {
     /// Write into that folder under a new name, which is printed; a missing folder is made
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     dir: Option<PathBuf>,
-    /// Maximum of kept bytes at a time of a core from standard input (DUMP is -) [default: 8G]
+    /// Maximum of bytes that are kept at a time of a core from standard input (DUMP is -) [default: 8G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     spool_limit: Option<u64>,
     /// Maximum seconds of waiting for its writer in total, beyond the time of its bytes at 4 MiB/s [default: 60]
@@ -76,7 +81,7 @@ pub(super) struct Args {
     /// Maximum of followed pointers [default: 1000000]
     #[arg(long, value_name = "N")]
     most_pointers: Option<u64>,
-    /// Maximum of inspected values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
+    /// Maximum of inspected values of variables, one for each lane, beyond 8192 for each wave [default: 1048576]
     #[arg(long, value_name = "N")]
     most_values: Option<u64>,
     /// Maximum seconds of following pointers [default: 60]
@@ -249,8 +254,14 @@ fn made(
         None if args.all_waves || args.whole => Choice::All,
         None => Choice::Representative,
     };
+    // A fault needs no analysis before the choice.
+    let needs_hang = matches!(choice, Choice::Representative) && opened.faulted() == 0;
+    let sessions = needs_hang.then(|| dump::sessions(&opened, args.from.kind.as_deref())).transpose()?;
+    let whole = sessions.map(|sessions| (dump::analysis(&sessions), sessions));
+    let hung = whole.as_ref().map_or_else(Vec::new, |(found, _)| dump::hung(opened.capture(), found));
     let options = slim::Options {
         choice,
+        hung,
         kind: args.from.kind.clone(),
         bounds: Bounds {
             steps: args.follow.unwrap_or(FOLLOW),
@@ -265,9 +276,53 @@ fn made(
         notes: spooled.map_or_else(Vec::new, |spooled| spooled.came.notes()),
         sources: slim::Sources { folders: args.folders.clone(), map: args.sources.map()? },
     };
-    let report = slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?;
-    let sentence = dump::sentence(&dump::sessions(&opened, args.from.kind.as_deref())?);
+    let kind = args.from.kind.as_deref();
+    let known = RefCell::new(None);
+    let look = |ids: &[u32]| {
+        let looked = looked_at(&opened, kind, ids);
+        *known.borrow_mut() = looked.sentence;
+        looked.memory
+    };
+    let report = slim::slim(&opened, &options, to, &look, &mut |progress| bar.show(progress))?;
+    let sentence = match (known.take(), &whole) {
+        (Some(sentence), _) => sentence,
+        (None, Some((found, sessions))) => dump::sentence_of(found, sessions),
+        (None, None) => dump::sentence(&dump::sessions(&opened, kind)?),
+    };
     Ok((report, sentence))
+}
+
+/// An analysis of some waves.
+struct Looked {
+    /// The global memory that decides it.
+    memory: slim::Runs,
+    /// Its first sentence. `None`: the analysis of all waves has another.
+    sentence: Option<String>,
+}
+
+/// The analysis of the waves with those ids: it takes absent memory for a cause.
+fn looked_at(dump: &Arc<Dump>, kind: Option<&str>, ids: &[u32]) -> Looked {
+    let wanted: HashSet<u32> = ids.iter().copied().collect();
+    let sessions = dump::sessions(dump, kind).unwrap_or_default();
+    let all: usize = sessions.iter().map(|session| session.waves().len()).sum();
+    let chosen: Vec<Session> = sessions
+        .into_iter()
+        .filter_map(|session| {
+            let waves = session.waves();
+            let own = waves.iter().filter_map(|wave| Some(dump.capture().wave(*wave)?.id));
+            let own = own.filter(|id| wanted.contains(id));
+            let own: Vec<RangeInclusive<u32>> = ranges(own)
+                .into_iter()
+                .filter_map(|(first, last)| Some(first.try_into().ok()?..=last.try_into().ok()?))
+                .collect();
+            // Without a range a session has all waves.
+            (!own.is_empty()).then(|| session.watching().of_waves(&own).ok()).flatten()
+        })
+        .collect();
+    let are_all = all > 0 && chosen.iter().map(|session| session.waves().len()).sum::<usize>() == all;
+    let sentence = Some(dump::sentence(&chosen)).filter(|_| are_all);
+    let memory = chosen.iter().flat_map(|session| session.touched().runs().collect::<Vec<_>>()).collect();
+    Looked { memory, sentence }
 }
 
 /// Keeps the received part of a core if no dump can be made of it; returns the error with the path or the loss of

@@ -95,8 +95,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     }
     writeln!(
         out,
-        "\nWhere the dump is: lanescope serve {} --listen ADDRESS, this machine's, which lets everybody in who reaches it;\n\
-         without --listen only this machine does.\n\
+        "\nWhere the dump is: lanescope serve {} --listen ADDRESS. Everybody who reaches that address can connect;\n\
+         without --listen only this machine can.\n\
          Where the debugger runs, with copies of the files, HOST being this machine:\n",
         args.from
             .dump

@@ -37,11 +37,18 @@ fn cut_warnings_keep_their_point() {
     assert_eq!(of(r_debug), "warning: gfx90a-split.core: r_debug at 0x7ffff7a01040: not captured...");
     let object = "code object at 0x7f1000000000: its file is not available; its symbols come from its image";
     assert_eq!(of(object), "warning: code object at 0x7f1000000000: its file is not available...");
-    let group = "queue 1: 2 work-groups, the first of them (11, 0, 0), lie outside of their dispatch's grid of \
-                 (10, 4, 2) work-groups: the work-items of their lanes are not known";
-    let short = of(group);
-    assert!(short.starts_with("warning: queue 1: 2 work-groups,"), "{short}");
-    assert!(short.ends_with("of their lanes are not known") && short.chars().count() <= 80, "{short}");
+    let group = "queue 1: 2 work-groups are outside of their dispatch's grid: the first is (11, 0, 0), and the grid has \
+                 (10, 4, 2) work-groups; the work-items of their lanes are not known";
+    assert_eq!(of(group), "warning: queue 1: 2 work-groups are outside of their dispatch's grid...");
+    // Without a clause that fits, the beginning and the end are left.
+    let long =
+        "queue 1: a sentence without any clause that goes on for more columns than a line of a terminal has";
+    let short = of(long);
+    assert!(
+        short.starts_with("warning: queue 1: a sentence") && short.ends_with("a terminal has"),
+        "{short}"
+    );
+    assert!(short.chars().count() <= 80, "{short}");
     assert_eq!(lines(&[with_hint(core, group)], 80, false)[1], WHOLE);
 }
 

@@ -57,6 +57,12 @@ impl Bytes {
     }
 }
 
+impl Default for Bytes {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl Deref for Bytes {
     type Target = [u8];
 

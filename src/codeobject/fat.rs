@@ -133,6 +133,10 @@ pub struct FatFile {
     pub entries: Vec<Entry>,
     /// The unreadable parts, which are omitted.
     pub problems: Vec<CodeObjectError>,
+    /// The entry after which nothing is read.
+    last: Option<String>,
+    /// Whether it was read.
+    is_found: bool,
 }
 
 impl FatFile {
@@ -157,12 +161,25 @@ impl FatFile {
         Self::read_within(file, &UnpackMemory::default())
     }
 
+    /// [`Self::read`] up to the first entry that `asked` names: bundles behind it are not unpacked.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_up_to(file: &Bytes, asked: &str) -> Result<Self> {
+        let last = Some(asked.to_owned());
+        Self { last, ..Self::default() }.filled(file, &UnpackMemory::default())
+    }
+
     /// [`Self::read`] of a file whose compressed bundles share a bound with those of others.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn read_within(file: &Bytes, memory: &UnpackMemory) -> Result<Self> {
-        let mut found = Self::default();
+        Self::default().filled(file, memory)
+    }
+
+    fn filled(self, file: &Bytes, memory: &UnpackMemory) -> Result<Self> {
+        let mut found = self;
         let unpack_limit = UnpackLimit::of(file, memory);
         if file.starts_with(offload::MAGIC) {
             found.offload_binaries(file, 0);
@@ -185,7 +202,9 @@ impl FatFile {
 
     fn push(&mut self, id: Option<String>, offset: u64, compressed_at: Option<u64>, bytes: Bytes) {
         let index = self.entries.len();
-        self.entries.push(Entry { index, id, offset, compressed_at, bytes });
+        let entry = Entry { index, id, offset, compressed_at, bytes };
+        self.is_found |= self.last.as_deref().is_some_and(|last| entry.is(last));
+        self.entries.push(entry);
     }
 
     /// Reads the bundles of a host ELF.
@@ -200,6 +219,9 @@ impl FatFile {
         let sections = section::read_all(file, header, unpack_limit)?;
         let mut found = false;
         for section in &sections {
+            if self.is_found {
+                break;
+            }
             let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
             if id.is_none() && ![FATBIN_SECTION, OFFLOAD_SECTION].contains(&section.name.as_str()) {
                 continue;
@@ -251,7 +273,7 @@ impl FatFile {
                     1
                 }
             });
-            if self.is_full("offload bundle", place) {
+            if self.is_found || self.is_full("offload bundle", place) {
                 return;
             }
         }
@@ -290,7 +312,7 @@ impl FatFile {
                     1
                 }
             });
-            if self.is_full("offload binary", place) {
+            if self.is_found || self.is_full("offload binary", place) {
                 return;
             }
         }

@@ -31,7 +31,7 @@ mod tests;
 pub(crate) use tests::{assembled, assembled_for, newest_llvm};
 mod uri;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -88,6 +88,8 @@ pub struct CodeObject {
     exported: OnceLock<Symbols>,
     /// Descriptors of kernels by their first instruction.
     kernel_entries: OnceLock<HashMap<ElfAddress, ElfAddress>>,
+    /// See [`Self::removed_variables`].
+    removed_variables: OnceLock<HashSet<String>>,
     metadata: OnceLock<Result<Option<Metadata>>>,
     /// The remaining limit on unpacked bytes of its compressed sections.
     unpack_limit: UnpackLimit,
@@ -119,6 +121,7 @@ impl CodeObject {
         let sections = if sections.is_empty() { dynamic::sections(&file, &segments) } else { sections };
         let (symbols, exported) = (OnceLock::new(), OnceLock::new());
         let (kernel_entries, metadata) = (OnceLock::new(), OnceLock::new());
+        let removed_variables = OnceLock::new();
         Ok(Self {
             file,
             header,
@@ -128,6 +131,7 @@ impl CodeObject {
             symbols,
             exported,
             kernel_entries,
+            removed_variables,
             metadata,
             unpack_limit,
         })
@@ -155,6 +159,7 @@ impl CodeObject {
         let sections = dynamic::sections(&file, &segments);
         let (symbols, exported) = (OnceLock::new(), OnceLock::new());
         let (kernel_entries, metadata) = (OnceLock::new(), OnceLock::new());
+        let removed_variables = OnceLock::new();
         let unpack_limit = UnpackLimit::of(&file, &UnpackMemory::default());
         Ok(Self {
             file,
@@ -165,6 +170,7 @@ impl CodeObject {
             symbols,
             exported,
             kernel_entries,
+            removed_variables,
             metadata,
             unpack_limit,
         })
@@ -497,6 +503,20 @@ impl CodeObject {
         }
         let records = places.into_iter().flat_map(|(offset, size)| NoteRecord::all(&self.file, offset, size));
         records.take(MAX_NOTES).collect()
+    }
+
+    /// The variables that are undefined symbols (`kernel.tile`), by name, of functions with several of them.
+    pub(crate) fn removed_variables(&self) -> &HashSet<String> {
+        self.removed_variables.get_or_init(|| {
+            let undefined = self.symbols().iter().filter(|symbol| symbol.kind == SymbolKind::Undefined);
+            let (mut counts, mut functions) = (HashMap::new(), HashMap::new());
+            for (function, name) in undefined.filter_map(|symbol| symbol.name.rsplit_once('.')) {
+                *counts.entry(function).or_insert(0) += 1;
+                functions.entry(name).or_insert(function);
+            }
+            functions.retain(|_, function| counts.get(function).is_some_and(|count| *count > 1));
+            functions.into_keys().map(str::to_owned).collect()
+        })
     }
 
     /// Returns the target processor from the header, or in version 2 files from the note of the ISA version.

@@ -49,6 +49,13 @@ impl UnitFacts {
         self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
     }
 
+    /// The first number of clang's version: 22 of `Debian clang version 22.1.8`.
+    #[must_use]
+    pub fn clang_version(&self) -> Option<u32> {
+        let (_, version) = self.producer.as_deref()?.split_once("clang version ")?;
+        version.split(|byte: char| !byte.is_ascii_digit()).next()?.parse().ok()
+    }
+
     /// Whether Triton compiled the unit: `src/debuginfo/scope/own_calls.rs` has the reason to ask.
     #[must_use]
     pub fn producer_is_triton(&self) -> bool {
@@ -107,9 +114,9 @@ impl Language {
         }
     }
 
-    /// Whether the first index of an array moves fastest: Fortran.
+    /// Whether it is Fortran: the first index of an array moves fastest, and names have no case.
     #[must_use]
-    pub fn is_column_major(self) -> bool {
+    pub fn is_fortran(self) -> bool {
         matches!(
             DwLang(self.0),
             gimli::DW_LANG_Fortran77

@@ -41,6 +41,7 @@ pub use expressions::{Expression, Pcs};
 pub use facts::{Language, UnitFacts, UnitId};
 pub use frames::{Augmentation, CallFrames, Cie, EntryError, FrameEntry, FrameError, FrameSection};
 pub use scope::cache::{Functions, Rereads};
+pub use scope::cpp_name::{Component, FunctionName, outer_spaces, without_folders};
 pub use scope::function::{Function, Scope, ScopeKind};
 pub use scope::import::{Import, ImportKind};
 pub use scope::lookup::Naming;
@@ -49,10 +50,12 @@ pub use scope::object_map::ObjectMap;
 pub(crate) use scope::own_calls::HELPER;
 pub use scope::query::{FunctionAt, FunctionKey, InlineFrame};
 pub use scope::simd::{Lanes, SimdFacts};
-pub use scope::subprogram::{Subprogram, demangle};
+pub use scope::subprogram::{Subprogram, demangle, short_name, source_name};
 pub use scope::target_region::region_parent;
 pub use scope::variable::{Variable, VariableAt, VariableKind};
-pub use types::dynamic::{DynamicAttribute, DynamicError, DynamicSource, NumberError, Object, OwnedContents};
+pub use types::dynamic::{
+    DynamicAttribute, DynamicError, DynamicSource, NoDataError, NumberError, Object, OwnedContents,
+};
 pub use types::{
     Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemberFunction, MemorySpace, Number,
     NumberSort, Qualifier, Record, RecordKind, Scale, Type, TypeId, TypeKind, Variant, VariantPart,
@@ -130,6 +133,11 @@ impl DebugInfo {
         }
         let sections = Sections::of(&debug)?;
         Ok(Self::over(code_object, sections, Some(debug)))
+    }
+
+    /// Without any units, for a code object that has none.
+    pub(crate) fn without(code_object: Arc<CodeObject>) -> Self {
+        Self::over(code_object, Sections::default(), None)
     }
 
     fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
@@ -232,7 +240,16 @@ impl DebugInfo {
     /// The unit does not exist, or its header or abbreviations are unreadable.
     pub(crate) fn refers_to_others(&self, id: UnitId) -> Result<bool> {
         let dwarf = self.sections.dwarf();
-        self.units_of(&dwarf).slot(id)?.refers_to_others(&dwarf)
+        Ok(self.units_of(&dwarf).slot(id)?.table(&dwarf)?.refers_to_others)
+    }
+
+    /// Whether a unit may describe variables, from its abbreviations: `-gline-tables-only` leaves none.
+    ///
+    /// # Errors
+    /// Those of [`Self::refers_to_others`].
+    pub(crate) fn describes_variables(&self, id: UnitId) -> Result<bool> {
+        let dwarf = self.sections.dwarf();
+        Ok(self.units_of(&dwarf).slot(id)?.table(&dwarf)?.has_variables)
     }
 
     /// The number of DIEs of a unit whose lines and DIEs are within their bounds.

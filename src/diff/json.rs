@@ -9,6 +9,7 @@ use super::wave::{FrameDifference, LaneDifference, WaveDifference};
 use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::report::schema::Schema;
 use crate::report::stack::WaveStack;
+use crate::session::InferredBy;
 
 /// The differences, without bounds: each pair is compared when it is written.
 #[derive(Debug)]
@@ -114,7 +115,8 @@ struct AloneJson {
     waves: Vec<u32>,
     /// Whether the other dump has the stack, in other waves.
     shared: bool,
-    /// The part that the other dump lacks: `kind`, `stack` or `counterpart`.
+    /// The part that the other dump lacks.
+    #[cfg_attr(test, schemars(extend("enum" = ["kind", "stack", "counterpart"])))]
     lacks: &'static str,
     /// Their stack.
     stack: WaveStack,
@@ -200,7 +202,7 @@ struct VariableJson {
     type_name: String,
     /// The inferences behind the values: docs/json.md, "Inferred answers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    inferred: Vec<&'static str>,
+    inferred: Vec<InferredBy>,
     /// The lanes that differ.
     lanes: Vec<LaneJson>,
 }
@@ -228,7 +230,7 @@ fn frame(frame: &FrameDifference) -> FrameJson {
     let variables = frame.variables.iter().map(|variable| VariableJson {
         name: variable.name.clone(),
         type_name: variable.type_name.clone(),
-        inferred: variable.inferred.names(),
+        inferred: variable.inferred.sources(),
         lanes: lanes(&variable.lanes),
     });
     FrameJson {

@@ -35,6 +35,12 @@ use cache::Kept;
 use runs::Runs;
 use tools::{Program, Tool};
 
+/// The installed tools, in the order in which a disassembler tries them.
+#[must_use]
+pub fn found() -> Vec<PathBuf> {
+    tools::installed().into_iter().map(|tool| tool.path).collect()
+}
+
 /// Alignment of AMDGPU instructions in bytes; sizes are multiples of it too.
 pub const ALIGNMENT: u64 = 4;
 /// Maximum bytes of a block; a tool takes about 0.1 s for them.

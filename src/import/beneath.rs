@@ -63,6 +63,12 @@ impl From<BeneathError> for io::Error {
     }
 }
 
+/// Opens a folder for lookups below it alone. Systems without this flag also need permission to read it.
+#[cfg(target_os = "linux")]
+const LOOKUP: OFlag = OFlag::O_PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOKUP: OFlag = OFlag::O_RDONLY;
+
 impl Beneath {
     /// Opens a folder that the user names; links to it are followed.
     ///
@@ -70,7 +76,7 @@ impl Beneath {
     /// There is no such folder.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         let path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let flags = LOOKUP | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         Ok(Self(nix::fcntl::open(path, flags, Mode::empty())?))
     }
 
@@ -137,7 +143,7 @@ impl Beneath {
                     false => Err(BeneathError::Irregular),
                 };
             } else {
-                let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+                let flags = LOOKUP | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
                 let next = openat(folder, part.as_os_str(), flags, Mode::empty())?;
                 folders.push(next);
             }

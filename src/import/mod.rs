@@ -26,6 +26,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Cursor, Seek as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,6 +102,9 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
         let opened = dump::open_folder(path, targets, options.local_files).map_err(|error| {
             match (error, umr::without_waves(path)) {
                 (ImportError::NoManifest { .. }, Some(found)) => refuse(found),
+                (ImportError::NoManifest { file, .. }, None) => {
+                    ImportError::NoManifest { file, others: captures_in(path) }
+                }
                 (error, _) => error,
             }
         });
@@ -108,7 +112,13 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     }
     if !metadata.is_file() {
         // Opening a pipe would wait for its writer.
-        return Err(refuse("neither a file nor a folder".to_owned()));
+        let is_pipe = metadata.file_type().is_fifo();
+        let what = if is_pipe {
+            "a pipe: only `lanescope slim - -o small.zip` reads a dump from one"
+        } else {
+            "neither a file nor a folder"
+        };
+        return Err(refuse(what.to_owned()));
     }
     let file = file::open_regular(path).map_err(io)?;
     let size = metadata.len();
@@ -148,6 +158,35 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     Ok(finished(opened, options, reads))
 }
 
+/// Maximum number of entries of a folder that are looked at, and of those that an error names.
+const MAX_LOOKED: usize = 256;
+const MAX_NAMED: usize = 3;
+
+/// The files of a folder that begin as captures do, for an error: `; open one of its files: a.core, b.zip`.
+fn captures_in(folder: &Path) -> String {
+    let begins = |path: &Path| {
+        let mut start = [0; 32];
+        let file = file::open_regular(path).ok()?;
+        let size = file.metadata().ok()?.len();
+        let count = file::read_range(&file, 0, size, 0, &mut start).ok()?;
+        sniff::magic(start.get(..count)?)?.ok()
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_LOOKED).filter_map(Result::ok);
+    let mut names: Vec<_> = entries.filter(|entry| begins(&entry.path()).is_some()).collect();
+    names.sort_by_key(std::fs::DirEntry::file_name);
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let named: Vec<_> = names
+        .iter()
+        .take(MAX_NAMED)
+        .map(|one| clean(one.file_name().to_string_lossy()).into_owned())
+        .collect();
+    match (named.is_empty(), more) {
+        (true, _) => String::new(),
+        (_, 0) => format!("; open one of its files: {}", named.join(", ")),
+        (_, more) => format!("; open one of its files: {} and {more} more", named.join(", ")),
+    }
+}
+
 /// Applies the rules for all formats.
 fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     for object in &mut opened.capture.code_objects {
@@ -176,7 +215,7 @@ fn reports(path: &Path, other: &sniff::OtherFileError) -> Option<String> {
     if let Some(more @ 1..) = reported.len().checked_sub(MAX_REPORTS) {
         let _ = write!(text, "\n  and {more} more");
     }
-    text += "\n  beside a capture they count: lanescope CAPTURE --log FILE\n  the debug agent reports waves: \
+    text += "\n  use them with a capture: lanescope CAPTURE --log FILE\n  the debug agent reports waves: \
              HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them\n ";
     Some(text)
 }

@@ -39,10 +39,12 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A folder or a zip without a manifest.
-    #[error("{file}: there is no manifest (expected manifest.toml or manifest.json in it)")]
+    #[error("{file}: there is no manifest (expected manifest.toml or manifest.json in it{others})")]
     NoManifest {
         /// The folder or zip.
         file: String,
+        /// Captures in the folder: `; open one of its files: a.core`.
+        others: String,
     },
     /// A folder or a zip with two manifests.
     #[error("{file}: both manifest.toml and manifest.json are there (expected one of them)")]
@@ -52,7 +54,7 @@ pub enum ImportError {
     },
     /// A file of an unknown format.
     #[error(
-        "{file}: {found} (expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest), a ROCm core, a log of ROCm's debug agent or umr's waves)"
+        "{file}: {found} (expected a lanescope dump: a folder or a .zip with manifest.toml or manifest.json, or a manifest; a ROCm core; a log of ROCm's debug agent; umr's waves, also as RADV's hang folder or a zip of it)"
     )]
     NotADump {
         /// The file.
@@ -121,7 +123,7 @@ pub enum ImportError {
         limit: u64,
     },
     /// The zip is damaged.
-    #[error("{file}: {what} (expected a zip with a whole central directory (was it truncated?))")]
+    #[error("{file}: {what} (expected a whole zip, with its directory at the end)")]
     Zip {
         /// The zip.
         file: String,
@@ -130,7 +132,7 @@ pub enum ImportError {
     },
     /// The manifest in a zip is not stored in a form that can be read in place.
     #[error(
-        "{file}: {entry}: {what} (expected a stored entry (method 0, not encrypted), as `zip -0` writes it)"
+        "{file}: {entry}: {what} (unpack it and open the folder, or pack it without compression, as `zip -0` does)"
     )]
     NotStored {
         /// The zip.

@@ -121,8 +121,8 @@ pub(super) fn magic(start: &[u8]) -> Option<Result<Format, OtherFileError>> {
         return Some(elf(start));
     }
     let others: [(&[u8], &str); 5] = [
-        (b"\x1f\x8b", "a gzip file"),
-        (b"\x28\xb5\x2f\xfd", "a zstd file"),
+        (b"\x1f\x8b", "a gzip file: unpack it first"),
+        (b"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"),
         (b"\xff\xfe\0\0", "text in UTF-32, where UTF-8 and UTF-16 are read"),
         (b"\xff\xfe", "text in UTF-16"),
         (b"\xfe\xff", "text in UTF-16"),
@@ -338,7 +338,7 @@ fn elf(start: &[u8]) -> Result<Format, OtherFileError> {
         (Some(ELFCLASS32), ..) => "a 32-bit ELF file",
         (_, Some(ELFDATA2MSB), _) => "a big-endian ELF file",
         (Some(ELFCLASS64), Some(ELFDATA2LSB), Some(_)) => {
-            "an ELF file, but no core: a program, library or code object"
+            "an ELF file, but no core: `lanescope code-object` describes programs, libraries and code objects"
         }
         (Some(ELFCLASS64), Some(ELFDATA2LSB), None) => "the first bytes of an ELF file",
         _ => "a damaged ELF file",

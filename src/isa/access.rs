@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::registers::{RegisterFile, RegisterRange};
+use crate::notation::names;
 
 /// An instruction's access to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,12 +12,16 @@ pub struct Access {
     /// The direction.
     pub direction: Direction,
     /// Bytes that a lane (of scalar families: the wave) moves by each address. `None`: a format outside the text
-    /// gives the size.
+    /// or M0 gives the size.
     pub bytes: Option<u16>,
     /// Registers of the data: the destination of a load, the sources of stores and atomics.
     pub data: Vec<RegisterRange>,
     /// The other side of the copy is LDS: at M0 + offset + lane * 4 (for 12 and 16 bytes: lane * 16).
     pub is_lds_copy: bool,
+    /// The VGPR with the LDS address of such a copy, in place of M0 and the lane (gfx12.5).
+    pub lds_address: Option<RegisterRange>,
+    /// Bit n of M0 moves the register n of the data, to or from the dword n at the address (gfx12).
+    pub is_block: bool,
     /// The form of the address.
     pub form: Form,
     /// Facts about the generation.
@@ -34,7 +39,7 @@ impl Access {
             _ => None,
         };
         let mut all = match self.form {
-            Form::Flat { address, .. } => vec![Some(address), Some(FLAT_SCRATCH)],
+            Form::Flat { address, index, .. } => vec![Some(address), index, Some(FLAT_SCRATCH)],
             Form::Global { base, index, .. } => vec![base, index],
             Form::Scratch { vector, scalar: of, .. } => vec![vector, scalar(of), Some(FLAT_SCRATCH)],
             Form::Buffer { descriptor, index, vector, scalar: of, .. } => {
@@ -47,6 +52,9 @@ impl Access {
             Form::NotComputable(_) => Vec::new(),
         };
         if self.is_lds_copy {
+            all.push(self.lds_address.or(Some(M0)));
+        }
+        if self.is_block {
             all.push(Some(M0));
         }
         all.into_iter().flatten().collect()
@@ -92,6 +100,12 @@ pub enum Direction {
     },
 }
 
+names!(Direction {
+    Self::Load => "load",
+    Self::Store => "store",
+    Self::Atomic { .. } => "atomic",
+});
+
 /// A scalar operand of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarOperand {
@@ -117,10 +131,14 @@ pub enum LdsBase {
 /// The form of an address. Offsets are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A generic address in a pair of VGPRs.
+    /// A generic address in a pair of VGPRs, or a pair of SGPRs with a 32-bit offset of each lane (gfx12.5).
     Flat {
         /// The pair.
         address: RegisterRange,
+        /// The VGPR with the offset, zero-extended.
+        index: Option<RegisterRange>,
+        /// Bytes that the offset counts: 1, or with `scale_offset` those of the access.
+        scale: u16,
         /// Constant offset.
         offset: i32,
     },
@@ -141,6 +159,8 @@ pub enum Form {
     Scratch {
         /// The VGPR.
         vector: Option<RegisterRange>,
+        /// Bytes that the VGPR counts: 1, or with `scale_offset` those of the access.
+        scale: u16,
         /// The SGPR.
         scalar: Option<ScalarOperand>,
         /// Constant offset.
@@ -169,8 +189,8 @@ pub enum Form {
         base: RegisterRange,
         /// The offset in a register or constant.
         scalar: Option<ScalarOperand>,
-        /// Bytes of a unit of that offset.
-        unit: u8,
+        /// Bytes of a unit of that offset: 1, or with `scale_offset` those of the access.
+        unit: u16,
         /// Constant offset.
         offset: i32,
     },
@@ -214,6 +234,9 @@ pub enum NotComputableCause {
     /// The bit of the encoding has a meaning on later GPUs only.
     #[error("the address depends on a scaled offset")]
     ScaledOffset,
+    /// Copies of a tensor between memory and LDS: a descriptor has their addresses (gfx12.5).
+    #[error("the address depends on the descriptor of a tensor")]
+    Tensor,
     /// The offset of a lane has its highest bit set, and compilers use such offsets with and without a sign (gfx12.5).
     #[error("the sign of the lane's offset is unclear")]
     IndexSign,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::access::{Access, Direction, Form, LdsBase, NotComputableCause, ScalarOperand};
+use super::access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
 use super::buffer::{Descriptor, Position};
 use super::registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};
 use crate::arch::{SpaceScope, WaveArch};
@@ -68,6 +68,9 @@ pub enum AddressError {
     /// The sum of offsets is negative or exceeds the space; AMD's documents leave the effect undefined.
     #[error("the sum {0:#x} of the offsets is outside the address space")]
     BeyondSpace(i64),
+    /// Fields of the descriptor whose meaning no source gives (gfx12.5).
+    #[error("the meaning of the descriptor's fields is not known to lanescope")]
+    DescriptorFields,
     /// The descriptor is of no buffer, or has a reserved value.
     #[error("the descriptor is of no buffer")]
     NoBuffer,
@@ -85,10 +88,11 @@ impl Access {
     /// The accesses of the active lanes, or of the wave, in the order of lanes.
     #[must_use]
     pub fn addresses(&self, wave: &WaveContext<'_>, registers: &impl ReadRegister) -> Vec<LaneAccess> {
-        let is_scalar = matches!(
-            self.form,
-            Form::Scalar { .. } | Form::ScalarBuffer { .. } | Form::Lds { base: LdsBase::Wave, .. }
-        );
+        let is_scalar = matches!(self.family, Family::Scalar | Family::ScalarBuffer)
+            || matches!(
+                self.form,
+                Form::Lds { base: LdsBase::Wave, .. } | Form::NotComputable(NotComputableCause::Tensor)
+            );
         let resolver = Resolver { access: self, wave, registers };
         if is_scalar {
             return resolver.accesses(None);
@@ -121,7 +125,11 @@ impl<R: ReadRegister> Resolver<'_, R> {
     /// The accesses of one lane, or of the wave.
     fn accesses(&self, lane: Option<LaneId>) -> Vec<LaneAccess> {
         let direction = self.access.direction;
-        let found = self.parts(lane.unwrap_or_default());
+        let of = lane.unwrap_or_default();
+        let found = match self.access.is_block {
+            true => self.block(of),
+            false => self.parts(of),
+        };
         let found = found.unwrap_or_else(|why| vec![(self.access.bytes, LaneAddress::Unknown(why))]);
         let mut accesses: Vec<LaneAccess> = found
             .into_iter()
@@ -139,25 +147,25 @@ impl<R: ReadRegister> Resolver<'_, R> {
         let bytes = self.access.bytes;
         let one = |address| vec![(bytes, address)];
         match self.access.form {
-            Form::Flat { address, offset } => self.flat(address, offset, lane).map(one),
+            Form::Flat { address, index, scale, offset } => {
+                let base = address.value64(self.registers, lane)?;
+                self.flat(base, self.index(index, scale, lane)?, offset, lane).map(one)
+            }
             Form::Global { base, index, scale, lane_stride, offset } => {
                 let base = base.map_or(Ok(0), |range| range.value64(self.registers, lane))?;
-                let index = index.map_or(Ok(0), |range| range.dword(0, self.registers, lane))?;
-                if self.access.facts.has_unclear_index && index.cast_signed() < 0 {
-                    return Err(NotComputableCause::IndexSign.into());
-                }
                 // At most 64 lanes, and 32 bits times the bytes of an access: no overflow.
-                let lanes = i64::from(lane_stride) * i64::from(lane.0) + i64::from(index) * i64::from(scale);
-                self.global(base.wrapping_add_signed(lanes).wrapping_add_signed(offset.into())).map(one)
+                let inside = u64::from(lane_stride) * u64::from(lane.0) + self.index(index, scale, lane)?;
+                self.global(base.wrapping_add(inside).wrapping_add_signed(offset.into())).map(one)
             }
-            Form::Scratch { vector, scalar, offset } => {
+            Form::Scratch { vector, scale, scalar, offset } => {
                 let part = |value: u32| match self.access.facts.has_signed_scratch {
                     true => i64::from(value.cast_signed()),
                     false => i64::from(value),
                 };
                 let vector = vector.map_or(Ok(0), |range| range.dword(0, self.registers, lane).map(part))?;
                 let scalar = scalar.map_or(Ok(0), |operand| self.operand(operand, lane).map(part))?;
-                self.private(vector + scalar + i64::from(offset), lane).map(one)
+                // 32 bits times the bytes of an access: no overflow.
+                self.private(vector * i64::from(scale) + scalar + i64::from(offset), lane).map(one)
             }
             Form::Buffer { .. } => self.buffer(lane),
             Form::Scalar { base, scalar, unit, offset } => {
@@ -189,6 +197,30 @@ impl<R: ReadRegister> Resolver<'_, R> {
         }
     }
 
+    /// The dwords of a block that M0 selects, neighbours together: bit n has the dword n at the address. The memory of
+    /// other dwords is no part of the access, and nothing moves up in its place (llvm-project, pull request 130013).
+    fn block(&self, lane: LaneId) -> Result<Vec<(Option<u16>, LaneAddress)>, AddressError> {
+        let mask = self.m0(lane)?;
+        let start = self.parts(lane)?.into_iter().find_map(|(_, start)| match start {
+            LaneAddress::Memory { address, .. } => Some(address.0),
+            _ => None,
+        });
+        let start = start.ok_or(AddressError::NoSpace)?;
+        let is_set = |dword: &u32| mask >> dword & 1 == 1;
+        let dwords: Vec<u32> = (0..u32::BITS).filter(is_set).collect();
+        let runs = dwords.chunk_by(|one, next| one + 1 == *next);
+        let access = |run: &[u32]| {
+            let ahead = 4 * u64::from(run.first().copied().unwrap_or_default());
+            let address = start.wrapping_add(ahead);
+            let at = match self.access.family {
+                Family::Scratch => self.private(address.cast_signed(), lane),
+                _ => self.global(address),
+            };
+            at.map(|at| (u16::try_from(4 * run.len()).ok(), at))
+        };
+        runs.map(access).collect()
+    }
+
     fn m0(&self, lane: LaneId) -> Result<u32, UnknownRegisterCause> {
         M0.dword(0, self.registers, lane)
     }
@@ -201,11 +233,24 @@ impl<R: ReadRegister> Resolver<'_, R> {
         }
     }
 
-    /// The aperture test sees the address without the offset, and the offset does not leave the aperture.
-    fn flat(&self, address: RegisterRange, offset: i32, lane: LaneId) -> Found {
-        let address = address.value64(self.registers, lane)?;
-        let resolved = self.wave.arch.target.resolve_generic(Address(address), self.wave.apertures);
-        let (space, inside) = resolved.ok_or(AddressError::NoSpace)?;
+    /// The bytes of a lane's offset beside a scalar base.
+    fn index(&self, range: Option<RegisterRange>, scale: u16, lane: LaneId) -> Result<u64, AddressError> {
+        let index = range.map_or(Ok(0), |range| range.dword(0, self.registers, lane))?;
+        if self.access.facts.has_unclear_index && index.cast_signed() < 0 {
+            return Err(NotComputableCause::IndexSign.into());
+        }
+        Ok(u64::from(index) * u64::from(scale))
+    }
+
+    /// The aperture test sees the address without the constant offset, and this offset does not leave the aperture.
+    /// Base and offset of a lane must be in one aperture with their sum: no document states which one the test sees.
+    fn flat(&self, base: u64, index: u64, offset: i32, lane: LaneId) -> Found {
+        let address = base.wrapping_add(index);
+        let resolve = |address| self.wave.arch.target.resolve_generic(Address(address), self.wave.apertures);
+        let (space, inside) = resolve(address).ok_or(AddressError::NoSpace)?;
+        if resolve(base).is_none_or(|(of, _)| of.id != space.id) {
+            return Err(AddressError::BeyondSpace(address.cast_signed()));
+        }
         let sum = || i64::try_from(inside.0).unwrap_or(i64::MAX).saturating_add(offset.into());
         match space.scope {
             SpaceScope::Lane => self.private(sum(), lane),
@@ -249,7 +294,7 @@ impl<R: ReadRegister> Resolver<'_, R> {
     fn scalar_offset(
         &self,
         scalar: Option<ScalarOperand>,
-        unit: u8,
+        unit: u16,
         offset: i32,
         lane: LaneId,
     ) -> Result<u64, AddressError> {
@@ -329,7 +374,11 @@ impl<R: ReadRegister> Resolver<'_, R> {
             _ => 0,
         };
         let stride = if self.access.bytes.is_some_and(|bytes| bytes > 8) { 16 } else { 4 };
-        let sum = i64::from(self.m0(lane)?) + offset + stride * i64::from(lane.0);
+        let start = match self.access.lds_address {
+            Some(range) => i64::from(range.dword(0, self.registers, lane)?),
+            None => i64::from(self.m0(lane)?) + stride * i64::from(lane.0),
+        };
+        let sum = start + offset;
         self.local(u32::try_from(sum).map_err(|_| AddressError::BeyondSpace(sum))?)
     }
 }

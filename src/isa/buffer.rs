@@ -19,8 +19,18 @@ pub(super) struct Descriptor {
     has_lane_index: bool,
     /// Bytes of an element, if swizzled.
     element: Option<u64>,
-    /// OOB_SELECT.
-    range_select: Option<u32>,
+    range_check: RangeCheck,
+}
+
+/// The range check of a buffer.
+#[derive(Clone, Copy, Debug)]
+enum RangeCheck {
+    /// That of GFX9.
+    Gfx9,
+    /// By OOB_SELECT.
+    Select(u32),
+    /// One of several.
+    Unclear,
 }
 
 /// A lane's position in a buffer.
@@ -40,6 +50,9 @@ pub(super) struct Position {
 
 impl Descriptor {
     pub(super) fn new(words: [u32; 4], facts: BufferFacts, has_format: bool) -> Result<Self, AddressError> {
+        if facts.is_wide {
+            return Self::wide(words);
+        }
         let [low, high, records, control] = words;
         if control >> 30 != 0 {
             return Err(AddressError::NoBuffer);
@@ -55,13 +68,38 @@ impl Descriptor {
             (true, _) => return Err(AddressError::NoBuffer),
         };
         Ok(Self {
-            base: u64::from(low) | u64::from(high & 0xffff) << 32,
+            base: join(low, high & 0xffff),
             stride: u64::from(high >> 16 & 0x3fff | extension << 14),
             records: u64::from(records),
             index_stride: 8 << (control >> 21 & 3),
             has_lane_index,
             element,
-            range_select: facts.has_range_select.then_some(control >> 28 & 3),
+            range_check: if facts.has_range_select {
+                RangeCheck::Select(control >> 28 & 3)
+            } else {
+                RangeCheck::Gfx9
+            },
+        })
+    }
+
+    /// A descriptor of gfx12.5. LLVM 22 (`make.buffer.rsrc`): base 56:0, records 101:57, stride 121:108 with its scale
+    /// in 123:122, four bits of flags. No source gives the meaning of scale and flags, or that of 107:102.
+    fn wide(words: [u32; 4]) -> Result<Self, AddressError> {
+        const UNCLEAR: u32 = 0xfc00_0fc0;
+        let [low, high, more, control] = words;
+        if control & UNCLEAR != 0 {
+            return Err(AddressError::DescriptorFields);
+        }
+        let (low, high) = (join(low, high), join(more, control));
+        Ok(Self {
+            // An address has a sign.
+            base: ((low << 7).cast_signed() >> 7).cast_unsigned(),
+            stride: high >> 44 & 0x3fff,
+            records: low >> 57 | (high & ((1 << 38) - 1)) << 7,
+            index_stride: 8,
+            has_lane_index: false,
+            element: None,
+            range_check: RangeCheck::Unclear,
         })
     }
 
@@ -97,20 +135,26 @@ impl Descriptor {
         let same = |one: bool, other: bool| (one == other).then_some(one);
         let is_structured = index < self.records;
         let is_inside_record = is_structured && end <= self.stride;
-        match self.range_select {
+        use RangeCheck::{Gfx9, Select, Unclear};
+        let capacity = self.records.saturating_sub(scalar);
+        match self.range_check {
             // Private memory.
-            None if self.has_lane_index && self.element.is_some() => Some(true),
-            None if self.stride != 0 && at.index.is_some() => Some(is_structured),
+            Gfx9 if self.has_lane_index && self.element.is_some() => Some(true),
+            Gfx9 if self.stride != 0 && at.index.is_some() => Some(is_structured),
             // The scalar offset counts or not.
-            None => same(offset < self.records, offset + scalar < self.records),
-            Some(0) => Some(is_inside_record),
-            Some(1) => Some(is_structured),
-            Some(2) => Some(self.records != 0),
-            Some(_) if self.element.is_some() && self.stride != 0 => Some(is_inside_record),
+            Gfx9 => same(offset < self.records, offset + scalar < self.records),
+            Select(0) => Some(is_inside_record),
+            Select(1) => Some(is_structured),
+            Select(2) => Some(self.records != 0),
+            Select(_) if self.element.is_some() && self.stride != 0 => Some(is_inside_record),
             // The index counts or not.
-            Some(_) => {
-                let capacity = self.records.saturating_sub(scalar);
-                same(end <= capacity, end + index * self.stride <= capacity)
+            Select(_) => same(end <= capacity, end + index * self.stride <= capacity),
+            // Bytes, or records without and with their size.
+            Unclear => {
+                let has_record = is_structured && (self.stride == 0 || end <= self.stride);
+                let is_inside = same(is_structured, has_record)?;
+                same(is_inside, end <= capacity)?;
+                same(is_inside, end + index * self.stride <= capacity)
             }
         }
     }
@@ -119,4 +163,8 @@ impl Descriptor {
     pub(super) fn holds_scalar(&self, offset: u64) -> bool {
         offset < self.stride.max(1) * self.records
     }
+}
+
+fn join(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
 }

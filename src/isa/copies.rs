@@ -1,10 +1,31 @@
-//! Copies of registers: an instruction that leaves a dword's value in a second register.
+//! Copies of registers: an instruction that leaves the values of registers in further ones.
 
 use super::registers::{RegisterFile, RegisterRange};
 use super::text::{Line, number};
 use crate::units::LaneId;
 
-/// The register that receives a copy of a dword.
+/// A copy that an instruction makes of consecutive registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterCopy {
+    from: RegisterRange,
+    /// The file and the first number of the copy.
+    to: (RegisterFile, u16),
+    /// Lanes of the values.
+    lanes: Lanes,
+}
+
+/// Lanes of the values of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lanes {
+    /// Each lane has its own value, or neither file has lanes.
+    Own,
+    /// A scalar becomes the value of this lane.
+    To(LaneId),
+    /// The value of this lane becomes a scalar.
+    From(LaneId),
+}
+
+/// The register that has the copy of a dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyOf {
     /// The file of the copy.
@@ -15,32 +36,49 @@ pub struct CopyOf {
     pub lane: Option<LaneId>,
 }
 
-/// The copy that an instruction makes of a dword, of vector files in that lane. `None`: no copy that this function knows.
-#[must_use]
-pub fn copy(text: &str, (file, index): (RegisterFile, u16), lane: LaneId) -> Option<CopyOf> {
-    super::text::meant(text).split("::").find_map(|half| {
-        let line = Line::parse(half)?;
-        let (to, from) = (RegisterRange::parse(line.operand(0)?)?, RegisterRange::parse(line.operand(1)?)?);
-        let dword = index.checked_sub(from.first).filter(|dword| from.file == file && *dword < from.count)?;
-        let constant = || u8::try_from(line.operand(2).and_then(number)?).ok().map(LaneId);
-        let stem = line.mnemonic.strip_prefix("v_dual_").unwrap_or(line.mnemonic);
-        let to_lane = match (stem, line.suffix) {
-            ("s_mov_b32" | "s_mov_b64", _) => None,
-            ("v_mov_b32" | "mov_b32" | "v_mov_b64", "" | "e32" | "e64") if file.is_vector() => None,
-            ("v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32", _) if file.is_vector() => {
-                None
-            }
-            ("v_pk_mov_b32", _)
-                if file.is_vector()
-                    && line.operand(1) == line.operand(2)
-                    && line.value("op_sel") == Some("[0,1]") =>
-            {
-                None
-            }
-            ("v_writelane_b32", _) => Some(constant()?),
-            ("v_readlane_b32", _) if constant()? == lane => None,
-            _ => return None,
+impl RegisterCopy {
+    /// The copy of a dword, of vector files in that lane. `None`: the instruction does not copy it.
+    #[must_use]
+    pub fn of(&self, (file, index): (RegisterFile, u16), lane: LaneId) -> Option<CopyOf> {
+        let count = self.from.count;
+        let dword =
+            index.checked_sub(self.from.first).filter(|dword| self.from.file == file && *dword < count)?;
+        let lane = match self.lanes {
+            Lanes::Own => None,
+            Lanes::To(lane) => Some(lane),
+            Lanes::From(of) if of == lane => None,
+            Lanes::From(_) => return None,
         };
-        Some(CopyOf { file: to.file, index: to.first.checked_add(dword)?, lane: to_lane })
-    })
+        let (file, first) = self.to;
+        Some(CopyOf { file, index: first.checked_add(dword)?, lane })
+    }
+}
+
+/// The copies that an instruction makes, as far as this function knows them; the text may have two instructions (VOPD).
+pub(super) fn copies(text: &str) -> Vec<RegisterCopy> {
+    match text.contains("mov") || text.contains("lane") || text.contains("accvgpr") {
+        true => text.split("::").filter_map(|half| one(&Line::parse(half)?)).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn one(line: &Line<'_>) -> Option<RegisterCopy> {
+    let (to, from) = (RegisterRange::parse(line.operand(0)?)?, RegisterRange::parse(line.operand(1)?)?);
+    let constant = || u8::try_from(line.operand(2).and_then(number)?).ok().map(LaneId);
+    let is_vector = from.file.is_vector();
+    let stem = line.mnemonic.strip_prefix("v_dual_").unwrap_or(line.mnemonic);
+    let lanes = match (stem, line.suffix) {
+        ("s_mov_b32" | "s_mov_b64", _) => Lanes::Own,
+        ("v_mov_b32" | "mov_b32" | "v_mov_b64", "" | "e32" | "e64") if is_vector => Lanes::Own,
+        ("v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32", _) if is_vector => Lanes::Own,
+        ("v_pk_mov_b32", _)
+            if is_vector && line.operand(1) == line.operand(2) && line.value("op_sel") == Some("[0,1]") =>
+        {
+            Lanes::Own
+        }
+        ("v_writelane_b32", _) => Lanes::To(constant()?),
+        ("v_readlane_b32", _) => Lanes::From(constant()?),
+        _ => return None,
+    };
+    Some(RegisterCopy { from, to: (to.file, to.first), lanes })
 }

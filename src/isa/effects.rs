@@ -1,6 +1,7 @@
 //! Effects of an instruction.
 
 use super::access::Access;
+use super::copies::RegisterCopy;
 use super::counters::{Counter, Wait};
 use super::registers::RegisterRange;
 
@@ -12,6 +13,8 @@ pub struct Effects {
     /// The registers that it writes. If it increments a counter, the values arrive later: until a wait proves the
     /// arrival, the registers hold old or new values.
     pub writes: Vec<Write>,
+    /// The copies of registers that it makes.
+    pub copies: Vec<RegisterCopy>,
     /// The counters that it increments.
     pub issues: &'static [Counter],
     /// The counters that it waits for.

@@ -61,9 +61,81 @@ pub fn exec_before(text: &str) -> ExecBefore {
     }
 }
 
+/// The lanes of EXEC after an instruction that writes it, compared with those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExecChange {
+    /// Only lanes that were active before.
+    Narrows,
+    /// All lanes that were active before, and perhaps others.
+    Widens,
+    /// Any lanes.
+    Other,
+}
+
+/// The change of EXEC by an instruction that writes it, by the instruction's text.
+///
+/// AMD's ISA documents: `s_and_saveexec` and `s_andn1_saveexec` take lanes of EXEC alone, `s_or_saveexec` and
+/// `s_orn1_saveexec` keep all of them; `v_cmpx` gives 0 in inactive lanes.
+#[must_use]
+pub fn exec_change(text: &str) -> ExecChange {
+    let Some(line) = Line::parse(text) else { return ExecChange::Other };
+    if line.mnemonic.starts_with("v_cmpx_") {
+        return ExecChange::Narrows;
+    }
+    let Some((operation, _)) = line.mnemonic.strip_prefix("s_").and_then(|rest| rest.rsplit_once('_')) else {
+        return ExecChange::Other;
+    };
+    let operand = |index| line.operand(index).and_then(RegisterRange::parse);
+    let is_exec = |index| {
+        operand(index).is_some_and(|range| range.file == RegisterFile::Exec) && operand(index) == operand(0)
+    };
+    match operation {
+        "and_saveexec" | "andn1_saveexec" | "and_not0_saveexec" | "andn1_wrexec" | "and_not0_wrexec" => {
+            ExecChange::Narrows
+        }
+        "or_saveexec" | "orn1_saveexec" | "or_not0_saveexec" => ExecChange::Widens,
+        "and" if is_exec(1) || is_exec(2) => ExecChange::Narrows,
+        "andn2" | "and_not1" if is_exec(1) => ExecChange::Narrows,
+        "or" if is_exec(1) || is_exec(2) => ExecChange::Widens,
+        "orn2" | "or_not1" if is_exec(1) => ExecChange::Widens,
+        _ => ExecChange::Other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// AMD's ISA documents have the operations: for each bit EXEC before and after.
+    #[test]
+    fn changes_of_exec() {
+        use ExecChange::{Narrows, Other, Widens};
+        for (text, expected) in [
+            ("s_and_saveexec_b64 s[2:3], vcc", Narrows),
+            ("s_andn1_saveexec_b64 s[2:3], vcc", Narrows),
+            ("s_andn2_saveexec_b64 s[2:3], vcc", Other),
+            ("s_and_not0_saveexec_b32 s2, vcc_lo", Narrows),
+            ("s_and_not1_saveexec_b32 s2, vcc_lo", Other),
+            ("s_or_saveexec_b64 s[2:3], s[4:5]", Widens),
+            ("s_orn2_saveexec_b64 s[2:3], s[4:5]", Other),
+            ("s_xor_saveexec_b64 s[2:3], -1", Other),
+            ("s_andn1_wrexec_b64 s[2:3], s[4:5]", Narrows),
+            ("s_andn2_wrexec_b64 s[2:3], s[4:5]", Other),
+            ("s_and_b64 exec, exec, vcc", Narrows),
+            ("s_and_b64 exec, vcc, exec", Narrows),
+            ("s_and_b32 exec_hi, exec_lo, s1", Other),
+            ("s_andn2_b64 exec, exec, s[4:5]", Narrows),
+            ("s_andn2_b64 exec, s[4:5], exec", Other),
+            ("s_or_b64 exec, exec, s[4:5]", Widens),
+            ("s_orn2_b64 exec, exec, s[4:5]", Widens),
+            ("s_xor_b64 exec, exec, s[4:5]", Other),
+            ("s_mov_b64 exec, -1", Other),
+            ("v_cmpx_gt_i32_e32 v0, v1", Narrows),
+            ("", Other),
+        ] {
+            assert_eq!(exec_change(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn inverses_of_writes_to_exec() {

@@ -22,6 +22,8 @@ pub(super) struct BufferFacts {
     pub(super) has_range_select: bool,
     /// With ADD_TID the data format extends the stride.
     pub(super) has_long_stride: bool,
+    /// 57 bits of base and 45 of records. The other fields differ, too (gfx12.5).
+    pub(super) is_wide: bool,
 }
 
 /// Facts about a generation.
@@ -36,15 +38,19 @@ pub(super) struct Facts {
     pub(super) has_policy: bool,
     /// MODE extends the numbers of vector registers.
     pub(super) extends_vgprs: bool,
+    /// The modifier `scale_offset` multiplies an offset by the bytes of the access.
+    pub(super) has_scaled_offset: bool,
     /// Compilers use the vector offset beside a scalar base as a signed and as an unsigned number.
     pub(super) has_unclear_index: bool,
+    /// Accesses to blocks of 32 registers under a mask in M0.
+    pub(super) has_blocks: bool,
     pub(super) buffer: BufferFacts,
 }
 
 const BUFFER_GFX9: BufferFacts =
-    BufferFacts { has_swizzle_size: false, has_range_select: false, has_long_stride: true };
+    BufferFacts { has_swizzle_size: false, has_range_select: false, has_long_stride: true, is_wide: false };
 const BUFFER_GFX11: BufferFacts =
-    BufferFacts { has_swizzle_size: true, has_range_select: true, has_long_stride: false };
+    BufferFacts { has_swizzle_size: true, has_range_select: true, has_long_stride: false, is_wide: false };
 
 const GFX9: Facts = Facts {
     counters: CounterSet::Gfx9,
@@ -52,7 +58,9 @@ const GFX9: Facts = Facts {
     has_signed_scratch: false,
     has_policy: false,
     extends_vgprs: false,
+    has_scaled_offset: false,
     has_unclear_index: false,
+    has_blocks: false,
     buffer: BUFFER_GFX9,
 };
 const GFX10: Facts = Facts {
@@ -62,12 +70,23 @@ const GFX10: Facts = Facts {
     ..GFX9
 };
 const GFX11: Facts = Facts { buffer: BUFFER_GFX11, ..GFX10 };
-const GFX12: Facts =
-    Facts { counters: CounterSet::Gfx12, has_signed_scratch: true, has_policy: true, ..GFX11 };
+const GFX12: Facts = Facts {
+    counters: CounterSet::Gfx12,
+    has_signed_scratch: true,
+    has_policy: true,
+    has_blocks: true,
+    ..GFX11
+};
 
 /// Vector offsets: clang 22 writes `global_load_b32 v1, v1, s[2:3] scale_offset` for signed and unsigned indexes
 /// alike.
-const GFX125: Facts = Facts { extends_vgprs: true, has_unclear_index: true, ..GFX12 };
+const GFX125: Facts = Facts {
+    extends_vgprs: true,
+    has_scaled_offset: true,
+    has_unclear_index: true,
+    buffer: BufferFacts { is_wide: true, ..BUFFER_GFX11 },
+    ..GFX12
+};
 
 /// The facts about a generation. `None`: no target of this generation exists.
 pub(super) fn of(generation: Generation) -> Option<&'static Facts> {

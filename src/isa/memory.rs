@@ -15,6 +15,7 @@ type Decoded = Result<Effects, DecodeError>;
 const PREFIXES: &[(&str, Family)] = &[
     ("flat_", Family::Flat),
     ("global_", Family::Global),
+    ("cluster_", Family::Global),
     ("scratch_", Family::Scratch),
     ("buffer_", Family::Buffer),
     ("tbuffer_", Family::TypedBuffer),
@@ -39,7 +40,11 @@ const CACHES: &[(&str, Option<Operation>)] = &[
     ("global_wbinv", Some(Operation::VectorStore)),
 ];
 
-/// Instructions of the LDS unit that exchange values of lanes, or read no LDS of the work-group: number of destinations.
+/// Hints to load memory into a cache. They raise no fault.
+const PREFETCHES: &[&str] = &["flat_prefetch_b8", "global_prefetch_b8"];
+
+/// Instructions of the LDS unit that exchange values of lanes, or read no LDS of the work-group: number of
+/// destinations.
 const LANE_EXCHANGES: &[(&str, usize, Operation)] = &[
     ("ds_swizzle_b32", 1, Operation::Lds),
     ("ds_permute_b32", 1, Operation::Lds),
@@ -63,7 +68,7 @@ const LANE_EXCHANGES: &[(&str, usize, Operation)] = &[
 /// First words of LDS instructions that read and write memory.
 #[rustfmt::skip]
 const LDS_ATOMICS: &[&str] = &[
-    "add", "and", "append", "bvh", "cmpst", "cmpstore", "cond", "condxchg32", "consume", "dec", "inc", "max",
+    "add", "and", "append", "atomic", "bvh", "cmpst", "cmpstore", "cond", "condxchg32", "consume", "dec", "inc", "max",
     "min", "mskor", "or", "pk", "rsub", "storexchg", "sub", "wrap", "wrxchg", "wrxchg2", "wrxchg2st64", "xor",
 ];
 const LDS_LOADS: &[&str] = &["load", "read", "read2", "read2st64"];
@@ -73,7 +78,7 @@ const IMAGE_LOADS: &[&str] = &["bvh", "bvh8", "bvh64", "gather4", "gather4h", "g
 
 /// The effects of a memory instruction. `None`: the mnemonic is of no such instruction.
 pub(super) fn effects(line: &Line<'_>, facts: &'static Facts) -> Option<Decoded> {
-    if line.mnemonic == "ds_nop" {
+    if line.mnemonic == "ds_nop" || PREFETCHES.contains(&line.mnemonic) {
         return Some(Ok(Effects::default()));
     }
     if let Some((_, operation)) = CACHES.iter().find(|(name, _)| *name == line.mnemonic) {
@@ -86,6 +91,9 @@ pub(super) fn effects(line: &Line<'_>, facts: &'static Facts) -> Option<Decoded>
             (0..*count).map(|_| parts.register().map(|range| parts.write(range))).collect();
         let issues = counters::issued(*operation, facts);
         return Some(writes.map(|writes| Effects { writes, issues, ..Effects::default() }));
+    }
+    if let Some(rest) = line.mnemonic.strip_prefix("tensor_") {
+        return Some(parts.tensor(rest));
     }
     let (family, rest) =
         PREFIXES.iter().find_map(|(prefix, family)| Some((*family, line.mnemonic.strip_prefix(prefix)?)))?;
@@ -127,14 +135,24 @@ impl Parts<'_> {
 
     fn access(&self, family: Family, direction: Direction, data: Vec<RegisterRange>, form: Form) -> Access {
         let bytes = sizes::bytes(self.line, direction);
-        let scaled = |form| match (form, bytes) {
-            (Form::Global { base, index: Some(index), lane_stride, offset, .. }, Some(scale)) => {
-                Form::Global { base, index: Some(index), scale, lane_stride, offset }
-            }
-            _ => Form::NotComputable(NotComputableCause::ScaledOffset),
+        let form = if self.line.has("scale_offset") {
+            let scale = bytes.filter(|_| self.facts.has_scaled_offset);
+            let scaled = scale.and_then(|scale| scaled(form, scale));
+            scaled.unwrap_or(Form::NotComputable(NotComputableCause::ScaledOffset))
+        } else {
+            form
         };
-        let form = if self.line.has("scale_offset") { scaled(form) } else { form };
-        Access { family, direction, bytes, data, is_lds_copy: false, form, facts: self.facts }
+        Access {
+            family,
+            direction,
+            bytes,
+            data,
+            is_lds_copy: false,
+            lds_address: None,
+            is_block: false,
+            form,
+            facts: self.facts,
+        }
     }
 
     fn effects(&self, access: Access, writes: Vec<Write>, operation: Operation) -> Effects {
@@ -144,10 +162,19 @@ impl Parts<'_> {
 
     /// `flat_`, `global_`, `scratch_`.
     fn vector(&mut self, family: Family, rest: &str) -> Decoded {
-        let is_lds_copy = rest.starts_with("load_lds_") || self.line.has("lds");
+        // Copies whose completion a counter of their own shows, and whose LDS address is in a VGPR.
+        let is_async = rest.contains("_async_");
+        let is_lds_copy = is_async || rest.starts_with("load_lds_") || self.line.has("lds");
         let is_flat = family == Family::Flat;
-        // Destination, address, data and, except for flat addresses, the scalar base.
-        let all = if is_flat { 3 } else { 4 };
+        // The text shows the scalar base of a flat address only if there is one.
+        let last = self.line.operands().last().copied().and_then(RegisterRange::parse);
+        let has_scalar = !is_flat || last.is_some_and(|last| !last.file.is_vector());
+        // Destination, address, data, scalar base.
+        let all = if has_scalar { 4 } else { 3 };
+        let is_block = rest.ends_with("_block");
+        if is_block && !self.facts.has_blocks {
+            return Err(DecodeError::Mnemonic);
+        }
         let direction = direction(rest, Ok(self.line.operands().len() == all))?;
         let has_lane_stride = rest.contains("addtid");
         let has_destination = match direction {
@@ -156,17 +183,24 @@ impl Parts<'_> {
             Direction::Atomic { returns } => returns,
         };
         let destination = if has_destination { Some(self.register()?) } else { None };
+        let lds_of_load =
+            if is_async && direction == Direction::Load { Some(self.registers(1)?) } else { None };
         let vector = if has_lane_stride { None } else { self.optional()? };
         let source = if direction == Direction::Load { None } else { Some(self.register()?) };
-        let scalar = if is_flat { None } else { self.optional()? };
+        let (lds_address, source) = if is_async { (lds_of_load.or(source), None) } else { (None, source) };
+        let scalar = if has_scalar { self.optional()? } else { None };
         let offset = self.offset("offset")?;
         let form = match (family, vector, scalar) {
             (Family::Scratch, ..) => {
                 let vector = vector.map(|range| sized(range, 1)).transpose()?;
                 let scalar = scalar.map(|range| sized(range, 1).map(ScalarOperand::Register)).transpose()?;
-                Form::Scratch { vector, scalar, offset }
+                Form::Scratch { vector, scale: 1, scalar, offset }
             }
-            (Family::Flat, Some(address), _) => Form::Flat { address: sized(address, 2)?, offset },
+            (Family::Flat, Some(vector), scalar) => {
+                let address = sized(scalar.unwrap_or(vector), 2)?;
+                let index = scalar.map(|_| sized(vector, 1)).transpose()?;
+                Form::Flat { address, index, scale: 1, offset }
+            }
             (Family::Global, _, base) if has_lane_stride => {
                 let base = base.map(|range| sized(range, 2)).transpose()?;
                 Form::Global { base, index: None, scale: 1, lane_stride: 4, offset }
@@ -179,8 +213,17 @@ impl Parts<'_> {
             _ => return Err(DecodeError::Operands),
         };
         let data = source.or(destination).into_iter().collect();
-        let access = Access { is_lds_copy, ..self.access(family, direction, data, form) };
-        let writes = destination.map(|range| self.write(range)).into_iter().collect();
+        let access =
+            Access { is_lds_copy, lds_address, is_block, ..self.access(family, direction, data, form) };
+        if is_async {
+            return Ok(Effects { access: Some(access), ..Effects::default() });
+        }
+        // M0 leaves out registers of a block.
+        let write = |range| {
+            let write = self.write(range);
+            Write { keeps_old: write.keeps_old || is_block, ..write }
+        };
+        let writes = destination.map(write).into_iter().collect();
         let is_load = matches!(direction, Direction::Load | Direction::Atomic { returns: true });
         let operation = match (is_flat, is_load) {
             (true, true) => Operation::FlatLoad,
@@ -189,6 +232,15 @@ impl Parts<'_> {
             (false, false) => Operation::VectorStore,
         };
         Ok(self.effects(access, writes, operation))
+    }
+
+    /// `tensor_load_to_lds`, `tensor_store_from_lds`.
+    fn tensor(&self, rest: &str) -> Decoded {
+        let direction = direction(rest, Err(DecodeError::Mnemonic))?;
+        let form = Form::NotComputable(NotComputableCause::Tensor);
+        let access = self.access(Family::Global, direction, Vec::new(), form);
+        let access = Access { bytes: None, is_lds_copy: true, ..access };
+        Ok(Effects { access: Some(access), ..Effects::default() })
     }
 
     /// `buffer_`, `tbuffer_`.
@@ -316,6 +368,10 @@ impl Parts<'_> {
             () => Form::Lds { base, offset: self.offset::<u32>("offset")?, second: None },
         };
         let access = self.access(family, direction, data, form);
+        // They wait for copies between memory and LDS.
+        if rest.starts_with("atomic_async_") {
+            return Ok(Effects { access: Some(access), writes, ..Effects::default() });
+        }
         Ok(self.effects(access, writes, operation))
     }
 
@@ -354,12 +410,20 @@ impl Parts<'_> {
     }
 }
 
+/// A form whose offset in a register counts units of some bytes. `None`: no such offset.
+fn scaled(mut form: Form, bytes: u16) -> Option<Form> {
+    match &mut form {
+        Form::Flat { index: Some(_), scale, .. }
+        | Form::Global { index: Some(_), scale, .. }
+        | Form::Scratch { vector: Some(_), scale, .. }
+        | Form::Scalar { scalar: Some(_), unit: scale, .. } => *scale = bytes,
+        _ => return None,
+    }
+    Some(form)
+}
+
 fn direction(rest: &str, returns: Result<bool, DecodeError>) -> Result<Direction, DecodeError> {
     match rest.split('_').next() {
-        // Copies between memory and LDS, whose operands are addresses.
-        Some("load" | "store") if rest.contains("_async_") => Err(DecodeError::Mnemonic),
-        // Blocks of registers under a mask in M0 exist on later GPUs.
-        Some("load" | "store") if rest.ends_with("block") => Err(DecodeError::Mnemonic),
         Some("load") => Ok(Direction::Load),
         Some("store") => Ok(Direction::Store),
         Some("atomic") => Ok(Direction::Atomic { returns: returns? }),

@@ -8,6 +8,7 @@
 //! docs/instructions.md has the forms, formulas and open points. Generations without a target file are unknown.
 
 mod access;
+mod addends;
 mod address;
 mod buffer;
 mod callers;
@@ -31,15 +32,16 @@ mod vector;
 mod vgpr_msb;
 
 pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
+pub use addends::addends;
 pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
 pub use callers::{
     CallerCode, CallerState, CodeTarget, Execution, Half, Scalar, Slot, SlotBase, StackPointer,
     UndecidedError, Vector,
 };
-pub use copies::{CopyOf, copy};
+pub use copies::{CopyOf, RegisterCopy};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
-pub use exec::{ExecBefore, exec_before};
+pub use exec::{ExecBefore, ExecChange, exec_before, exec_change};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause, named_registers};
 pub use value::{ReadOperand, condition, value};
 pub use vgpr_msb::{has_other_msb, vgpr_msb};
@@ -86,9 +88,10 @@ pub fn decode(text: &str, generation: Generation) -> Result<Effects, DecodeError
     if let Some(effects) = memory::effects(&line, facts) {
         return effects;
     }
+    let with_copies = |effects| Effects { copies: copies::copies(text), ..effects };
     match line.mnemonic.split_once('_') {
-        Some(("v", _)) => vector::effects(text, &line, facts),
-        Some(("s", _)) => scalar::effects(&line, facts),
+        Some(("v", _)) => vector::effects(text, &line, facts).map(with_copies),
+        Some(("s", _)) => scalar::effects(&line, facts).map(with_copies),
         None if matches!(line.mnemonic, "exp" | "export") => {
             let issues = counters::issued(counters::Operation::Export, facts);
             Ok(Effects { issues, ..Effects::default() })

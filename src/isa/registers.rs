@@ -80,6 +80,26 @@ impl RegisterFile {
         matches!(self, Vector | Accumulator)
     }
 
+    /// The name of a dword, as instructions print it.
+    #[must_use]
+    pub fn name(self, index: u16) -> String {
+        let half = if index == 0 { "lo" } else { "hi" };
+        match self {
+            Scalar => format!("s{index}"),
+            Vector => format!("v{index}"),
+            Accumulator => format!("a{index}"),
+            Trap => format!("ttmp{index}"),
+            Vcc => format!("vcc_{half}"),
+            Exec => format!("exec_{half}"),
+            FlatScratch => format!("flat_scratch_{half}"),
+            XnackMask => format!("xnack_mask_{half}"),
+            M0 => "m0".to_owned(),
+            Scc => "SCC".to_owned(),
+            Mode => "MODE".to_owned(),
+            Hardware => "a hardware register".to_owned(),
+        }
+    }
+
     /// The register of a wave that holds the dword, and the dword's index in it; for vector files in lane 0.
     ///
     /// `None`: waves of this kind have no such register, or the file has no name among registers.
@@ -187,7 +207,7 @@ impl RegisterRange {
 
 /// A dword that an address needs and that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("dword {index} of register file {file:?} is unknown")]
+#[error("{} was not captured", .file.name(*.index))]
 pub struct UnknownRegisterCause {
     /// The file.
     pub file: RegisterFile,

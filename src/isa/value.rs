@@ -127,7 +127,11 @@ impl<'a, R: ReadOperand> Source<'a, R> {
         let (name, bits) = self.stem.split_once("_saveexec_")?;
         let mask = if bits == "b32" { u64::from(u32::MAX) } else { u64::MAX };
         let after = || {
-            let (exec, source) = (self.exec()?, self.quad(1)?);
+            let source = self.quad(1)?;
+            if name == "or" && source & mask == mask {
+                return Some(mask);
+            }
+            let exec = self.exec()?;
             let after = match name {
                 "and" => source & exec,
                 "or" => source | exec,
@@ -319,11 +323,15 @@ impl<'a, R: ReadOperand> Source<'a, R> {
     }
 
     fn comparison(&self) -> Option<bool> {
-        let rest = self.stem.strip_prefix("cmpk_").or_else(|| self.stem.strip_prefix("cmp_"))?;
-        let (relation, kind) = rest.split_once('_')?;
+        let short = self.stem.strip_prefix("cmpk_");
+        let (relation, kind) = short.or_else(|| self.stem.strip_prefix("cmp_"))?.split_once('_')?;
         // A vector comparison prints its destination.
         let first = usize::from(!self.is_scalar);
+        // LLVM prints the 16 bits without a sign.
+        let constant = || self.line.operand(1).and_then(number).map(|value| value as u16);
         let order = match kind {
+            "u32" if short.is_some() => self.dword(0)?.cmp(&constant()?.into()),
+            "i32" if short.is_some() => self.dword(0)?.cast_signed().cmp(&constant()?.cast_signed().into()),
             "u32" => self.dword(first)?.cmp(&self.dword(first + 1)?),
             "i32" => self.dword(first)?.cast_signed().cmp(&self.dword(first + 1)?.cast_signed()),
             "u64" => self.quad(first)?.cmp(&self.quad(first + 1)?),

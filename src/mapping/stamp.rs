@@ -79,7 +79,8 @@ impl From<&Metadata> for Stamp {
 impl From<&FileStat> for Stamp {
     fn from(found: &FileStat) -> Self {
         Self {
-            device: found.st_dev,
+            // macOS has 32 signed bits here, and std extends them like this.
+            device: i128::from(found.st_dev) as u64,
             inode: found.st_ino,
             size: u64::try_from(found.st_size).unwrap_or(0),
             seconds: found.st_mtime,

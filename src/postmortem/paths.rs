@@ -12,7 +12,9 @@ const HIDDEN: &str = "...";
 /// Least number of bytes of a host's name that is looked for in texts: shorter ones are parts of words.
 const MIN_HOST: usize = 3;
 
-/// Maximum number of known paths.
+/// Least number of bytes of an argument that is looked for in notes.
+const MIN_ARGUMENT: usize = 4;
+/// Maximum number of known paths, and of known arguments.
 const MAX_KNOWN: usize = 64;
 
 /// The reduction of paths.
@@ -23,6 +25,9 @@ pub(super) struct Paths {
     /// Known paths that a text does not show by themselves: with blanks, or relative. The longest first.
     known: Vec<String>,
     host: Option<String>,
+    /// The capture's command, and its words behind the program. Empty: unknown.
+    command: String,
+    arguments: Vec<String>,
 }
 
 impl Paths {
@@ -43,7 +48,40 @@ impl Paths {
         known.dedup();
         known.truncate(MAX_KNOWN);
         let host = host.filter(|host| host.len() >= MIN_HOST).map(str::to_owned);
-        Self { is_off, known, host }
+        Self { is_off, known, host, ..Self::default() }
+    }
+
+    /// The same reduction, which also hides the command of the capture.
+    pub(super) fn hiding(mut self, command: &str) -> Self {
+        let command = command.trim().trim_matches('"');
+        let words = ESCAPES.iter().fold(command.to_owned(), |words, escape| words.replace(escape, " "));
+        let arguments = words.split_whitespace().skip(1).filter(|word| word.len() >= MIN_ARGUMENT);
+        self.arguments = arguments.map(str::to_owned).collect();
+        self.arguments.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        self.arguments.dedup();
+        self.arguments.truncate(MAX_KNOWN);
+        // The program's name alone is a word of the language.
+        self.command = if self.arguments.is_empty() { String::new() } else { command.to_owned() };
+        self
+    }
+
+    /// A note of the capture: it may repeat arguments of the command, and begin with the path of another capture.
+    pub(super) fn note(&self, text: &str) -> String {
+        if self.is_off {
+            return text.to_owned();
+        }
+        let mut text = match text.split_once(": ") {
+            // A path with blanks has no end within a text; before a colon it has one.
+            Some((path, rest)) if is_absolute(path) || is_file(path) => format!("{}: {rest}", name(path)),
+            _ => text.to_owned(),
+        };
+        if !self.command.is_empty() {
+            text = text.replace(&self.command, HIDDEN);
+        }
+        for argument in &self.arguments {
+            text = text.replace(argument, HIDDEN);
+        }
+        self.text(&text)
     }
 
     /// A path of the machine: its name.
@@ -69,6 +107,9 @@ impl Paths {
             return text.to_owned();
         }
         let mut text = Cow::Borrowed(text);
+        if !self.command.is_empty() && text.contains(&self.command) {
+            text = Cow::Owned(text.replace(&self.command, HIDDEN));
+        }
         for path in &self.known {
             if let Some(reduced) = replaced(&text, path) {
                 text = Cow::Owned(reduced);
@@ -118,6 +159,16 @@ fn name(path: &str) -> &str {
     if is_home || last.is_empty() { HIDDEN } else { last }
 }
 
+/// Whether a text is a relative path with folders to a file with an extension.
+fn is_file(text: &str) -> bool {
+    let extension =
+        |name: &str| name.rsplit_once('.').is_some_and(|(stem, of)| !stem.is_empty() && of.len() > 1);
+    text.rsplit_once(['/', '\\']).is_some_and(|(_, name)| extension(name)) && !text.contains("://")
+}
+
+/// Escapes of blanks, as `clean` writes them.
+const ESCAPES: [&str; 3] = ["\\n", "\\t", "\\r"];
+
 /// A text whose absolute paths are names.
 fn without_folders(text: &str) -> String {
     let mut reduced = String::with_capacity(text.len());
@@ -126,6 +177,15 @@ fn without_folders(text: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let is_start = !(is_part(before) || matches!(before, '/' | '\\' | ')' | ']'));
         let found = if is_start { url(rest).or_else(|| path(rest)) } else { None };
+        if found.is_none()
+            && let Some(escape) = ESCAPES.iter().find(|escape| rest.starts_with(**escape))
+        {
+            // An escaped blank is no part of a path behind it.
+            reduced.push_str(escape);
+            before = ' ';
+            rest = rest.get(escape.len()..).unwrap_or_default();
+            continue;
+        }
         let (length, name) = found.unwrap_or_else(|| {
             let length = first.len_utf8();
             (length, rest.get(..length).unwrap_or_default())
@@ -162,9 +222,11 @@ fn path(text: &str) -> Option<(usize, &str)> {
     }
     let skipped = if is_drive(text) { 2 } else { 0 };
     let length = text.get(skipped..)?.find(is_end).map_or(text.len(), |at| at + skipped);
-    let path = text.get(..length)?;
+    // A backslash is a part of a path of Windows only.
+    let escape = ESCAPES.iter().filter_map(|escape| text.find(escape)).min().filter(|_| is_posix);
+    let path = text.get(..length.min(escape.unwrap_or(length)))?;
     let is_long = skipped > 0 || path.matches(['/', '\\']).count() > 1;
-    is_long.then(|| (length, name(path)))
+    is_long.then(|| (path.len(), name(path)))
 }
 
 /// `~/a`, `~user/a`, `./a`, `../a`, `$HOME/a`, `${HOME}/a`

@@ -68,6 +68,8 @@ fn texts_lose_folders_and_hosts() {
         // Folders of a user, of a variable, and beside.
         ("~jo/k, ~/a/b and `$DATA/jo/x` or ${TMP}/y/z", "k, b and `x` or z"),
         ("../jo/x: ./y", "x: y"),
+        // Escaped blanks, as problems quote them.
+        (r"run\nHOME/jo/x\tHOME/jo/y\r/a/b", r"run\nx\ty\rb"),
         // No paths.
         ("~5 / 6, $5/6 .. /", "~5 / 6, 6 .. /"),
         ("a / b, x/y, 3 /4, //comment here", "a / b, x/y, 3 /4, //comment here"),
@@ -87,4 +89,28 @@ fn paths_stay_on_request() {
     assert_eq!(paths.text("node17 /srv/jo/x"), "node17 /srv/jo/x");
     assert_eq!(paths.source("/srv/jo/x"), "/srv/jo/x");
     assert_eq!((paths.text("o/oob.zip"), paths.name("o/oob.zip")), ("o/oob.zip".into(), "o/oob.zip".into()));
+}
+
+#[test]
+fn notes_lose_arguments_and_foreign_paths() {
+    let paths = paths().hiding(" ./train --key=S3CRET -n 5 /srv/jo/in.bin\t--seed=7 ");
+    for (note, expected) in [
+        ("made by ./train --key=S3CRET -n 5 /srv/jo/in.bin\t--seed=7", "made by ..."),
+        ("key --key=S3CRET, n 5", "key ..., n 5"),
+        ("train", "train"),
+        // The paths of captures that a slim dump comes from.
+        ("home/al ice/c r.zip: private memory: not captured", "c r.zip: private memory: not captured"),
+        ("/srv/al ice/c r.zip: 2 waves", "c r.zip: 2 waves"),
+        ("read/write: a/b is none", "read/write: a/b is none"),
+    ] {
+        assert_eq!(paths.note(note), expected, "{note}");
+    }
+    assert_eq!(paths.text("by ./train --key=S3CRET -n 5 /srv/jo/in.bin\t--seed=7"), "by ...");
+    // A command with escaped line ends, as a manifest's reader keeps it.
+    let escaped = super::Paths::default().hiding(r"./train --key=S3CRET\nin.bin");
+    assert_eq!(escaped.note("by ./train --key=S3CRET on in.bin"), "by train ... on ...");
+    // The name of a program alone hides nothing, and neither does an unknown command.
+    for command in ["train", ""] {
+        assert_eq!(super::Paths::default().hiding(command).note("to train on it"), "to train on it");
+    }
 }

@@ -121,7 +121,7 @@ pub enum QuestionError {
     #[error("the dump has no waves")]
     NoWaves,
     /// The dump has no such dispatch.
-    #[error("the dump has no dispatch {0}")]
+    #[error("the dump has no dispatch {0}; `dispatches` lists them")]
     NoDispatch(u64),
     /// The wave's dispatch is unknown.
     #[error("the dispatch of this wave is not known")]

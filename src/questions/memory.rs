@@ -113,10 +113,18 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         return Err(QuestionError::Other("no length".to_owned()));
     }
     let name = spaces::place_name(session, place);
-    let read = match session.read(place, &mut bytes) {
-        Err(error @ (ReadError::NotCaptured { .. } | ReadError::NoPrivateMemory { .. }))
-            if asked.form == Form::Json && arguments.has("at") =>
-        {
+    let past_end = |error| match (error, session.size_of_space(place)) {
+        (ReadError::NotCaptured { what }, Some(size)) if place.address.0 >= size => {
+            ReadError::PastLds { what, size }
+        }
+        (error, _) => error,
+    };
+    let read = match session.read(place, &mut bytes).map_err(past_end) {
+        Err(
+            error @ (ReadError::NotCaptured { .. }
+            | ReadError::NoPrivateMemory { .. }
+            | ReadError::PastLds { .. }),
+        ) if asked.form == Form::Json && arguments.has("at") => {
             let answer =
                 MemoryBytes { why: Some(error.to_string()), ..MemoryBytes::at(session, place, name) };
             return Ok(asked.about(answer)?.without_value_if(true));

@@ -27,7 +27,8 @@ pub(super) const REGISTERS: Question = Question {
             .short('r')
             .words(Words::Bare)
             .needed()
-            .help("Names, ranges or groups of registers: `-r pc,exec -r s0-s7` [default: all captured ones]"),
+            .help("Names, ranges or groups of registers: `-r pc,exec -r s0-s7 -r scalar`; the groups are general, scalar, \
+                   vector, accumulator, system and trap [default: all captured ones]"),
         LANES.help("The lanes of vector registers: a number, 0,3,16-31, `active` or `all` [default: all]"),
         FULL.help(
             "Print each lane of vectors; without it, lanes share a line where one rule gives their values",
@@ -102,7 +103,11 @@ fn named(session: &dyn Waves, name: &str) -> Result<Vec<RegId>, QuestionError> {
         return Ok(session.described().into_iter().filter(is_member).collect());
     }
     if kind.named(name).is_none() && !name.contains('-') {
-        return Err(QuestionError::Other(format!("{} has no register {name}", kind.target.name)));
+        let groups = RegClass::NAMES.map(|(_, name)| name).join(", ");
+        let target = &kind.target.name;
+        return Err(QuestionError::Other(format!(
+            "{target} has no register {name}; the groups are {groups}"
+        )));
     }
     let (first, count) = kind.range(name)?;
     Ok((first.0..first.0.saturating_add(count)).map(RegId).collect())

@@ -24,7 +24,7 @@ pub(crate) fn text(of: &Disassembly, style: Style) -> String {
             let (file, line) = (one.file.as_deref().unwrap_or_default(), one.line);
             let _ = match line {
                 Some(line) => writeln!(text, "{file}:{line}:"),
-                None => writeln!(text, "{file}, of no line:"),
+                None => writeln!(text, "{file}, no line:"),
             };
         }
         place = now.or(place);

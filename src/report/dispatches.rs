@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::schema::{Hex, Run, Schema};
 use super::{Style, Table};
+use crate::debuginfo::{demangle, source_name};
 use crate::notation::merged;
-use crate::session::DispatchInfo;
+use crate::session::{DispatchInfo, FenceScope};
 use crate::units::WaveId;
 
 /// A row for each dispatch with the columns of AMD's gdb, the two sizes of address spaces apart; the row of `current` has
@@ -41,7 +42,7 @@ pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Sty
             bytes(one.group_segment_size),
             bytes(one.private_segment_size),
             one.waves.len().to_string(),
-            one.kernel.clone().unwrap_or_else(|| "?".to_owned()),
+            one.kernel.as_deref().map_or_else(|| "?".to_owned(), source_name),
         ]);
     }
     table.render(style)
@@ -73,8 +74,11 @@ struct Dispatch {
     queue: u32,
     /// Id of the packet in its queue.
     packet: Option<u64>,
-    /// The kernel's name.
+    /// The kernel's symbol.
     kernel: Option<String>,
+    /// Its name in the source, if the symbol is mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_name: Option<String>,
     /// Work-items in the grid.
     grid: Option<[u32; 3]>,
     /// Work-items in a full work-group.
@@ -102,9 +106,9 @@ struct PacketFences {
     /// Whether the packet waits for the packets before it.
     barrier: bool,
     /// Scope of the acquire fence: `none`, `agent` or `system`.
-    acquire: &'static str,
+    acquire: FenceScope,
     /// Scope of the release fence.
-    release: &'static str,
+    release: FenceScope,
     /// `B|Aa|Rs`; `-` for none.
     short: String,
 }
@@ -123,12 +127,13 @@ pub(crate) fn json(
         queue: one.queue,
         packet: one.packet,
         kernel: one.kernel.clone(),
+        kernel_name: one.kernel.as_deref().and_then(demangle),
         grid: one.grid,
         workgroup: one.workgroup,
         fences: one.fences.map(|fences| PacketFences {
             barrier: fences.barrier,
-            acquire: fences.acquire.name(),
-            release: fences.release.name(),
+            acquire: fences.acquire,
+            release: fences.release,
             short: fences.to_string(),
         }),
         group_segment_size: one.group_segment_size,

@@ -11,7 +11,7 @@ use super::text::{lane_list, pointed};
 use crate::codeobject::hex;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
-use crate::session::{Byte, Evaluation, Found, LaneFound};
+use crate::session::{Byte, Evaluation, Found, InferredBy, LaneFound};
 
 /// A line for each run of lanes with the same answer; a requested trace precedes it.
 #[must_use]
@@ -97,7 +97,7 @@ struct LocationResult {
     legacy: bool,
     /// The inferences behind the location: docs/json.md, "Inferred answers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    inferred: Vec<&'static str>,
+    inferred: Vec<InferredBy>,
     /// Number of bits; null: the location has no size.
     bits: Option<u64>,
     /// Two digits a byte, lowest address first; `xx`: not captured.
@@ -126,7 +126,7 @@ fn lane_json(lane: &LaneFound) -> LaneResult {
             let location = LocationResult {
                 location: words.clone(),
                 legacy: provenance.idiom.is_some(),
-                inferred: provenance.inferred.names(),
+                inferred: provenance.inferred.sources(),
                 bits: size.map(|size| size.0),
                 bytes: size.filter(|_| unread.is_none()).map(|_| byte_text(bytes)),
             };

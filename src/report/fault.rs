@@ -1,5 +1,6 @@
 //! Reported faults as text and JSON.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::capture::{
     AgentInference, FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation,
     PAGE,
 };
+use crate::debuginfo::source_name;
 
 /// A sentence for each fault, in lines of 80 columns.
 #[must_use]
@@ -32,8 +34,8 @@ pub fn sentence(fault: &Fault) -> String {
     let own = [
         fault.node.map(|node| format!("GPU node {node}")),
         fault.agent.map(|agent| format!("agent {agent}{}", fault.agent_inferred.map_or("", inferred))),
-        fault.client.as_ref().map(|client| format!("client {client}")),
-        fault.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
+        fault.client.as_ref().map(|client| format!("client {client}{}", purpose(client))),
+        fault.kernel.as_ref().map(|kernel| format!("kernel {}", source_name(kernel))),
         fault.process.map(|process| format!("process {process}")),
     ];
     for part in own.into_iter().flatten() {
@@ -70,6 +72,9 @@ fn subject(fault: &Fault) -> String {
         FaultKind::Aperture => format!("{access} memory outside all apertures"),
         FaultKind::IllegalInstruction => "illegal instruction".to_owned(),
         FaultKind::Exception => "hardware exception".to_owned(),
+        FaultKind::Ecc if fault.address.is_some() => {
+            format!("uncorrectable memory error at {}", place(fault.address))
+        }
         FaultKind::Ecc => "uncorrectable memory error".to_owned(),
         FaultKind::Assertion => match &fault.assertion {
             Some(of) => assertion(of),
@@ -81,12 +86,23 @@ fn subject(fault: &Fault) -> String {
     }
 }
 
+/// Maximum number of characters of a condition or name in a sentence.
+const MAX_TEXT: usize = 160;
+
+/// The first characters of a text.
+pub(crate) fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => Cow::Owned(format!("{}...", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// `failed assertion i < n in scale(int*, int), scale.hip:12`
 fn assertion(of: &FailedAssertion) -> String {
-    let function = of.function.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
-    let place = of.file.as_ref().map(|file| format!(", {file}")).unwrap_or_default();
+    let function = of.function.as_ref().map(|name| format!(" in {}", clipped(name))).unwrap_or_default();
+    let place = of.file.as_ref().map(|file| format!(", {}", clipped(file))).unwrap_or_default();
     let line = of.line.map(|line| format!(":{line}")).unwrap_or_default();
-    format!("failed assertion {}{function}{place}{line}", of.condition)
+    format!("failed assertion {}{function}{place}{line}", clipped(&of.condition))
 }
 
 fn reason(reason: FaultReason) -> &'static str {
@@ -99,6 +115,18 @@ fn reason(reason: FaultReason) -> &'static str {
         FaultReason::SramEcc => "SRAM ECC failure",
         FaultReason::HangRecovery => "generic hang recovery",
     }
+}
+
+/// The purpose of a hardware client that runs no waves.
+fn purpose(client: &str) -> &'static str {
+    const PURPOSES: [(&str, &str); 5] = [
+        ("SDMA", " (copies)"),
+        ("CP", " (command processor)"),
+        ("mmhub", " (media and copies)"),
+        ("VCN", " (media)"),
+        ("JPEG", " (media)"),
+    ];
+    PURPOSES.iter().find(|(start, _)| client.starts_with(start)).map_or("", |(_, purpose)| purpose)
 }
 
 /// The mark of an inferred agent.
@@ -133,9 +161,8 @@ impl Schema for Faults {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReportedFault {
-    /// `page`, `memory`, `aperture`, `illegal_instruction`, `exception`, `ecc`, `assertion`, `launch`,
-    /// `queue` or `hang`.
-    pub kind: &'static str,
+    /// The kind.
+    pub kind: FaultKind,
     /// The first address.
     pub address: Option<Hex>,
     /// Number of covered bytes, 4096 for a page.
@@ -144,10 +171,10 @@ pub struct ReportedFault {
     pub inexact: Option<bool>,
     /// The first byte of the page.
     pub page: Option<Hex>,
-    /// `read`, `write` or `execute`.
-    pub access: Option<&'static str>,
+    /// The access.
+    pub access: Option<FaultAccess>,
     /// Names of docs/dump-format.md, in the order of the report.
-    pub reasons: Vec<&'static str>,
+    pub reasons: Vec<FaultReason>,
     /// Whether the report lists all reasons.
     pub all_reasons: bool,
     /// The driver's number of the GPU.
@@ -156,7 +183,7 @@ pub struct ReportedFault {
     pub gpu: Option<u32>,
     /// The source of an inferred `gpu`: `only_gpu` (the core has one GPU) or `same_node` (another report with the same
     /// `node` identifies it). Null: the report itself identifies the agent, or it is unknown.
-    pub gpu_inferred: Option<&'static str>,
+    pub gpu_inferred: Option<AgentInference>,
     /// The hardware client.
     pub client: Option<String>,
     /// The kernel.
@@ -166,7 +193,7 @@ pub struct ReportedFault {
     /// The assertion of a report of one.
     pub assertion: Option<ReportedAssertion>,
     /// The first reporter, by a name of docs/dump-format.md.
-    pub source: &'static str,
+    pub source: FaultSource,
     /// The place of the first report.
     pub place: Option<FileLocation>,
     /// Further reports of the same fault.
@@ -201,7 +228,7 @@ fn assertion_json(of: &FailedAssertion) -> ReportedAssertion {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// The reporter.
-    pub source: &'static str,
+    pub source: FaultSource,
     /// The place of the report.
     pub place: Option<FileLocation>,
 }
@@ -216,24 +243,24 @@ pub fn json(faults: &[Fault]) -> Vec<ReportedFault> {
 #[must_use]
 pub(crate) fn one(fault: &Fault) -> ReportedFault {
     let address = fault.address;
-    let also = fault.also.iter().map(|also| Report { source: also.source.name(), place: also.place.clone() });
+    let also = fault.also.iter().map(|also| Report { source: also.source, place: also.place.clone() });
     ReportedFault {
-        kind: fault.kind.name(),
+        kind: fault.kind,
         address: address.map(|address| Hex(address.start)),
         bytes: address.map(|address| address.bytes),
         inexact: address.map(|address| address.is_inexact),
         page: address.map(|address| Hex(address.start & !(PAGE - 1))),
-        access: fault.access.map(FaultAccess::name),
-        reasons: fault.reasons.iter().copied().map(FaultReason::name).collect(),
+        access: fault.access,
+        reasons: fault.reasons.clone(),
         all_reasons: fault.has_all_reasons,
         node: fault.node,
         gpu: fault.agent,
-        gpu_inferred: fault.agent_inferred.map(AgentInference::name),
+        gpu_inferred: fault.agent_inferred,
         client: fault.client.clone(),
         kernel: fault.kernel.clone(),
         process: fault.process,
         assertion: fault.assertion.as_ref().map(assertion_json),
-        source: fault.source.name(),
+        source: fault.source,
         place: fault.place.clone(),
         also: also.collect(),
     }

@@ -113,9 +113,11 @@ pub fn number_list(mut numbers: Vec<u64>) -> String {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupsByKind {
-    /// `waves` or `lanes`.
+    /// The members.
+    #[cfg_attr(test, schemars(extend("enum" = ["waves", "lanes"])))]
     pub of: &'static str,
-    /// The criterion for equal stacks: `function`, `line` or `pc`.
+    /// The criterion for equal stacks.
+    #[cfg_attr(test, schemars(extend("enum" = crate::session::GroupBy::ALL.map(|(_, name)| name))))]
     pub by: &'static str,
     /// The groups of each kind of waves.
     pub kinds: Vec<GroupsOfKind>,
@@ -175,7 +177,7 @@ pub struct CauseCount {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StateCount {
     /// `active`, `inactive` or `not_entered`; null: unknown.
-    pub state: Option<&'static str>,
+    pub state: Option<LaneState>,
     /// Number of lanes.
     pub lanes: usize,
 }
@@ -214,7 +216,7 @@ pub fn json(groups: &Groups, kind: String, threads: &dyn Fn(&Member) -> Vec<u64>
 }
 
 fn state_count((state, lanes): &(Option<LaneState>, usize)) -> StateCount {
-    StateCount { state: state.map(LaneState::name), lanes: *lanes }
+    StateCount { state: *state, lanes: *lanes }
 }
 
 /// Merges waves with the same lanes of the group.

@@ -5,8 +5,8 @@ use serde::{Serialize, Serializer};
 use super::expression::{self, Part};
 use super::schema::{Hex, Lanes, Marks, Schema};
 use crate::session::{
-    Byte, DispatchArguments, KernelArgument, LaneInfo, LaneState, LaneStates, Locals, Scope, ValueState,
-    WaveInfo,
+    Byte, DispatchArguments, InferredBy, KernelArgument, LaneInfo, LaneState, LaneStates, Locals, Scope,
+    ValueState, WaveInfo,
 };
 use crate::units::LaneId;
 
@@ -63,6 +63,9 @@ pub struct Wave {
     pub dispatch: Option<u32>,
     /// Symbol of the kernel.
     pub kernel: Option<String>,
+    /// The kernel's name in the source, if the symbol is mangled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel_name: Option<String>,
     /// Position of the work-group in the grid.
     pub coord: Option<[u32; 3]>,
     /// Number of the wave in its work-group.
@@ -97,6 +100,11 @@ impl Wave {
             queue: info.queue,
             dispatch: info.dispatch,
             kernel: info.kernel.clone(),
+            kernel_name: info
+                .kernel_name
+                .as_deref()
+                .filter(|name| info.kernel.as_deref() != Some(name))
+                .map(str::to_owned),
             coord: info.workgroup,
             wave_in_group: info.wave_in_group,
             pc: info.pc.map(|pc| Hex(pc.0)),
@@ -127,7 +135,7 @@ impl Schema for Launches {
 pub struct Launch {
     /// Id of the dispatch in the dump.
     pub dispatch: u32,
-    /// The kernel's name.
+    /// The kernel's symbol.
     pub kernel: Option<String>,
     /// Address of the arguments in global memory.
     pub kernarg: Option<Hex>,
@@ -216,7 +224,7 @@ pub struct Lane {
     /// Its number.
     pub lane: u8,
     /// `active`, `inactive`, `not_entered` or `unused`; null: unknown.
-    pub state: Option<&'static str>,
+    pub state: Option<LaneState>,
     /// The work-item's id in its work-group.
     pub local_id: Option<[u32; 3]>,
     /// The work-item's id in the grid.
@@ -226,6 +234,7 @@ pub struct Lane {
     /// Its own program counter.
     pub pc: Option<Hex>,
     /// The source of the PC: `exec`, `active_lane`, `lane_pc`, `unknown` or `no_work_item`.
+    #[cfg_attr(test, schemars(with = "crate::session::PcSource"))]
     pub pc_from: &'static str,
     /// Its position.
     #[serde(flatten)]
@@ -258,7 +267,7 @@ impl Position {
 pub fn lanes(lanes: &[LaneInfo], focus: LaneId) -> LaneList {
     let each = lanes.iter().map(|lane| Lane {
         lane: lane.lane.0,
-        state: lane.state.map(LaneState::name),
+        state: lane.state,
         local_id: lane.local_id,
         global_id: lane.global_id,
         focused: lane.lane == focus,
@@ -276,10 +285,11 @@ pub struct LanePc {
     /// The lane's number.
     pub lane: u8,
     /// `active`, `inactive`, `not_entered` or `unused`; null: unknown.
-    pub state: Option<&'static str>,
+    pub state: Option<LaneState>,
     /// The lane's own program counter.
     pub pc: Option<Hex>,
     /// The source of the PC, as `pc_from` of a lane.
+    #[cfg_attr(test, schemars(with = "crate::session::PcSource"))]
     pub from: &'static str,
     /// The source of the PC as text, or the reason of its absence.
     pub why: String,
@@ -298,7 +308,7 @@ impl LanePc {
     pub fn of(of: &LaneInfo) -> Self {
         Self {
             lane: of.lane.0,
-            state: of.state.map(LaneState::name),
+            state: of.state,
             pc: of.at.pc.map(|pc| Hex(pc.0)),
             from: of.at.from.name(),
             why: of.at.from.to_string(),
@@ -323,10 +333,13 @@ pub struct FrameVariables {
     pub line: Option<u64>,
     /// The inferences behind the frame: docs/json.md, "Inferred answers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inferred: Vec<&'static str>,
+    pub inferred: Vec<InferredBy>,
     /// The variables, outermost scope first.
     #[cfg_attr(test, schemars(with = "Vec<Variable>"))]
     pub variables: StreamedVariables,
+    /// The reason that the function has lines and no variables, with the remedy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
     /// Debug information of the function that cannot be read: variables may be missing.
     pub problems: Vec<String>,
 }
@@ -345,8 +358,9 @@ impl FrameVariables {
             function: locals.function.clone(),
             file: locals.file.clone(),
             line: locals.line,
-            inferred: locals.inferred.names(),
+            inferred: locals.inferred.sources(),
             problems: locals.problems.clone(),
+            note: locals.note,
             variables: StreamedVariables(locals),
         }
     }
@@ -370,7 +384,7 @@ pub struct Variable {
     /// Its name.
     pub name: String,
     /// `argument`, `local`, `static` or `global`.
-    pub scope: &'static str,
+    pub scope: Scope,
     /// Its type.
     #[serde(rename = "type")]
     pub type_name: String,
@@ -386,12 +400,7 @@ impl Variable {
     fn of(variable: &crate::session::Variable, of: &Locals) -> Self {
         Self {
             name: variable.name.clone(),
-            scope: match variable.scope {
-                Scope::Argument => "argument",
-                Scope::Local => "local",
-                Scope::Static => "static",
-                Scope::Global => "global",
-            },
+            scope: variable.scope,
             type_name: variable.type_name.clone(),
             size: variable.size,
             line: variable.line,
@@ -407,8 +416,9 @@ pub struct LaneValue {
     /// The lane's number.
     pub lane: u8,
     /// The state of the lane in the frame: `active`, `inactive`, `not_entered` or `unused`; null: unknown.
-    pub lane_state: Option<&'static str>,
-    /// `ok`, `optimized_out`, `unavailable` (not captured) or `error`.
+    pub lane_state: Option<LaneState>,
+    /// The state; `unavailable`: not captured.
+    #[cfg_attr(test, schemars(extend("enum" = ["ok", "optimized_out", "unavailable", "error"])))]
     pub state: &'static str,
     /// The value in gdb's notation.
     pub value: Option<String>,
@@ -425,7 +435,7 @@ pub struct LaneValue {
     pub legacy: bool,
     /// The inferences behind the value: docs/json.md, "Inferred answers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inferred: Vec<&'static str>,
+    pub inferred: Vec<InferredBy>,
     /// Two digits a byte, lowest address first; `xx`: not captured.
     pub bytes: Option<String>,
     /// Inactive lanes whose data the value contains.
@@ -440,7 +450,7 @@ pub struct LaneMark {
     /// The lanes.
     pub lanes: Lanes,
     /// Their state.
-    pub lane_state: &'static str,
+    pub lane_state: LaneState,
 }
 
 impl LaneValue {
@@ -452,11 +462,10 @@ impl LaneValue {
             ValueState::Error(why) => ("error", None, Some(why.to_string())),
         };
         let marks = super::text::marks(lane.of, states);
-        let mark =
-            |(lanes, state): &(_, LaneState)| LaneMark { lanes: Lanes(*lanes), lane_state: state.name() };
+        let mark = |(lanes, state): &(_, LaneState)| LaneMark { lanes: Lanes(*lanes), lane_state: *state };
         Self {
             lane: lane.lane.0,
-            lane_state: states.of(lane.lane).map(LaneState::name),
+            lane_state: states.of(lane.lane),
             state,
             number: value.as_deref().and_then(Number::of),
             value,
@@ -464,7 +473,7 @@ impl LaneValue {
             location: lane.location(),
             parts: lane.place().map(|place| expression::parts(&place, lane.lane)),
             legacy: lane.provenance().idiom.is_some(),
-            inferred: lane.inferred.names(),
+            inferred: lane.inferred.sources(),
             bytes: byte_text(&lane.bytes),
             marks: marks.iter().map(mark).collect(),
         }

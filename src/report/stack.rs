@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Style;
 use super::schema::{Hex, Lanes, Schema};
 use crate::notation::{list, plural};
-use crate::session::{LaneStack, SourceError, Stack, StackEnd, StackFrame};
+use crate::session::{InferredBy, LaneStack, SourceError, Stack, StackEnd, StackFrame};
 use crate::units::LaneSet;
 
 /// A call stack: a line a frame, and a last line if the stack ends before a kernel. For a wave's frame without a PC
@@ -23,9 +23,15 @@ pub(crate) fn brief(stack: &Stack, style: Style) -> String {
     with_end(stack, &name, style)
 }
 
-/// `no unwind information`
+/// The reason without its addresses: `no unwind information`.
 fn name(end: &StackEnd) -> String {
-    end.name().replace('_', " ")
+    match end {
+        StackEnd::BadCallerPc { why, .. } => why.to_string(),
+        StackEnd::CallerPcUnknown { .. } => "the return address cannot be read".to_owned(),
+        StackEnd::CallFrame { .. } => "an error in call frame information".to_owned(),
+        StackEnd::Cycle { .. } => "the PC and CFA of an earlier frame".to_owned(),
+        end => end.name().replace('_', " "),
+    }
 }
 
 fn with_end(stack: &Stack, words: &dyn Fn(&StackEnd) -> String, style: Style) -> String {
@@ -195,7 +201,7 @@ pub struct Frame {
     pub problem: Option<String>,
     /// The inferences behind the frame: docs/json.md, "Inferred answers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inferred: Vec<&'static str>,
+    pub inferred: Vec<InferredBy>,
 }
 
 /// The end of a stack.
@@ -203,6 +209,7 @@ pub struct Frame {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct End {
     /// The reason: `outermost`, or a name of docs/protocol.md.
+    #[cfg_attr(test, schemars(with = "StackEnd"))]
     pub reason: &'static str,
     /// The reason as text.
     pub words: String,
@@ -245,7 +252,7 @@ impl CallStack {
             cfa: frame.cfa.clone(),
             code_object: frame.code_object.clone(),
             problem: frame.problem.as_ref().map(ToString::to_string),
-            inferred: frame.inferred.names(),
+            inferred: frame.inferred.sources(),
         };
         let end = End { reason: stack.end.name(), words: stack.end.to_string() };
         Self { frames: stack.frames.iter().map(frame).collect(), end }

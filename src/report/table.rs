@@ -82,6 +82,8 @@ pub struct Table {
     headings: Vec<String>,
     rows: Vec<(Weight, Vec<String>)>,
     is_grouped: bool,
+    /// Maximum number of columns. `None`: those of the reader's lines.
+    limit: Option<usize>,
 }
 
 impl Table {
@@ -96,6 +98,12 @@ impl Table {
     #[must_use]
     pub fn grouped(self) -> Self {
         Self { is_grouped: true, ..self }
+    }
+
+    /// Bounds the table's lines, for a text that indents them.
+    #[must_use]
+    pub fn within(self, columns: usize) -> Self {
+        Self { limit: Some(columns), ..self }
     }
 
     /// Adds a row.
@@ -127,7 +135,7 @@ impl Table {
                 *width = (*width).max(longest.min(MAX_WIDTH));
             }
         }
-        let limit = style.columns();
+        let limit = self.limit.or(style.columns());
         let is_too_wide = |widths: &[usize]| {
             let gaps = GAP.len() * widths.len().saturating_sub(1);
             limit.is_some_and(|limit| widths.iter().sum::<usize>() + gaps > limit)

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::lanes::{self, Cell, Detail};
 use super::{Style, Table};
+use crate::debuginfo::source_name;
 use crate::notation::lanes::ranges;
 use crate::notation::plural;
 use crate::session::{
@@ -47,7 +48,7 @@ pub(crate) fn place(at: &LanePosition) -> String {
 /// The kernel arguments of a dispatch below a heading; hidden ones are dim.
 #[must_use]
 pub fn arguments(of: &DispatchArguments, style: Style) -> String {
-    let kernel = of.kernel.as_deref().map_or_else(|| "an unknown kernel".to_owned(), display);
+    let kernel = of.kernel.as_deref().map_or_else(|| "an unknown kernel".to_owned(), source_name);
     let place = of.kernarg.map_or_else(|| "not captured".to_owned(), |address| format!("at {address}"));
     let size = of.size.map_or_else(String::new, |size| format!(", {size} bytes"));
     let heading = format!("dispatch {}: {kernel}, kernel arguments {place}{size}", of.dispatch);
@@ -80,11 +81,6 @@ pub fn arguments(of: &DispatchArguments, style: Style) -> String {
     text
 }
 
-/// A kernel's symbol as source text.
-fn display(symbol: &str) -> String {
-    crate::debuginfo::demangle(symbol).unwrap_or_else(|| symbol.to_owned())
-}
-
 /// Variables of a frame. One lane: a line each. Several: lines of lanes below the name.
 #[must_use]
 pub fn locals(locals: &Locals, detail: Detail, style: Style) -> String {
@@ -99,8 +95,10 @@ pub fn locals(locals: &Locals, detail: Detail, style: Style) -> String {
         "{}",
         style.heading(&format!("{function} ({}){place}{}", locals.pc, locals.inferred.suffix()))
     );
-    if locals.variables.is_empty() {
-        text.push_str("No variables in scope.\n");
+    match locals.note {
+        Some(note) => text += &(style.folded(&format!("No variables: {note}.")) + "\n"),
+        None if locals.variables.is_empty() => text.push_str("No variables in scope.\n"),
+        None => {}
     }
     for variable in &locals.variables {
         variable_lines(&mut text, variable, &locals.states, detail, style);

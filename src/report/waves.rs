@@ -31,7 +31,7 @@ pub fn waves(
             info.pc.map_or("not captured".to_owned(), |pc| pc.to_string()),
             format!("{active}/{lanes}"),
             info.cause.clone(),
-            info.kernel.clone().unwrap_or_else(|| "?".to_owned()),
+            info.kernel_name.as_deref().unwrap_or("?").to_owned(),
         ];
         if info.signal == 0 { table.row(cells) } else { table.alarm_row(cells) }
     };

@@ -55,6 +55,7 @@ fn info(wave: WaveId) -> WaveInfo {
         pc: Some(Pc(0x1000)),
         exec: None,
         kernel: None,
+        kernel_name: None,
         agent: 0,
         queue: None,
         dispatch: None,

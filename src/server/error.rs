@@ -50,6 +50,7 @@ impl From<ReadError> for PacketError {
             ReadError::NoSuchRegister { .. } => NOT_THERE,
             ReadError::NotCaptured { .. }
             | ReadError::NoPrivateMemory { .. }
+            | ReadError::PastLds { .. }
             | ReadError::NoVariables(_)
             | ReadError::NoActiveLanes { .. }
             | ReadError::NoLanePc { .. }

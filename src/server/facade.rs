@@ -36,6 +36,11 @@ impl Facade {
         matches!(self, Self::Lldb | Self::AmdgcnLldb)
     }
 
+    /// The client's command for commands of the server.
+    pub(super) fn monitor(self) -> &'static str {
+        if self.is_lldb() { "process plugin packet monitor" } else { "monitor" }
+    }
+
     /// Whether the client knows the GPU's architecture.
     #[must_use]
     pub fn is_amdgcn(self) -> bool {

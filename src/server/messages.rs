@@ -7,11 +7,17 @@ use super::state::State;
 use super::threads::{Item, Thread};
 use crate::notation::plural;
 use crate::report::Style;
-use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
+use crate::session::{LaneState, StopCounts, UNCONFIRMED, WaveInfo};
 use crate::triage;
 
-/// The command that names the cause.
-pub const TRIAGE: &str = "`monitor triage` names the cause, the access, its lanes and the source line.";
+/// The command that names the cause, or that tells about waves without a fault.
+#[must_use]
+pub fn triage_hint(counts: StopCounts) -> &'static str {
+    match counts.faulted {
+        0 => "`monitor triage` names the states of the waves, and whether they hang.",
+        _ => "`monitor triage` names the cause, the access, its lanes and the source line.",
+    }
+}
 
 /// The greeting, for a client that can print text at attach.
 pub(super) fn greeting(state: &State) -> String {
@@ -33,11 +39,9 @@ pub(super) fn greeting(state: &State) -> String {
         let does = state_of(&info, item, lane_mark(state, first, &info).as_deref());
         let _ = writeln!(text, "Thread {} ({name}): {does}.", state.shown(first));
     }
-    let _ = writeln!(
-        text,
-        "{}\n{TRIAGE}",
-        triage::summary(session.faulted(), waves, session.faulted_outside(), &session.faults())
-    );
+    let counts = session.stop_counts();
+    let summary = triage::summary(counts, session.faulted_outside(), &session.faults());
+    let _ = writeln!(text, "{summary}\n{}", triage_hint(counts));
     for notice in session.notices().into_iter().chain(state.facade().note(&kind.target)) {
         let _ = writeln!(text, "Note: {notice}");
     }
@@ -83,7 +87,7 @@ pub(super) fn name(info: &WaveInfo, thread: Thread, item: Item) -> String {
 /// `mark`: [`lane_mark`] of a thread that is a wave.
 pub(super) fn state_of(info: &WaveInfo, item: Item, mark: Option<&str>) -> String {
     let lane = item.state.map(LaneState::words);
-    let words = mark.into_iter().chain(lane).chain([info.cause.as_str()]).chain(info.kernel.as_deref());
+    let words = mark.into_iter().chain(lane).chain([info.cause.as_str()]).chain(info.kernel_name.as_deref());
     words.collect::<Vec<_>>().join(", ")
 }
 

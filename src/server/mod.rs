@@ -36,7 +36,7 @@ mod view_update;
 
 pub use client::{Client, ClientOptions, Flow};
 pub use facade::Facade;
-pub use messages::TRIAGE;
+pub use messages::triage_hint;
 #[cfg(test)]
 pub(crate) use packets::{focus::Found, focus::Selected, vendor::Version};
 pub use threads::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};

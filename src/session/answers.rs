@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::error::{ObjectError, PositionError, SourceError};
-use crate::arch::WaveArch;
+use crate::arch::{StopKind, StopReason, WaveArch};
+use crate::notation::names;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// A wave's entry in a list.
@@ -24,6 +25,8 @@ pub struct WaveInfo {
     pub exec: Option<LaneSet>,
     /// The symbol of the kernel, if known.
     pub kernel: Option<String>,
+    /// Its name in the source; the symbol if that is not mangled.
+    pub kernel_name: Option<Arc<str>>,
     /// Agent id of the dump.
     pub agent: u32,
     /// Queue id.
@@ -45,6 +48,32 @@ pub struct WaveInfo {
     pub unchecked: Option<String>,
     /// The signal of its stop reason in gdb's numbering; 0 if it was running or the reason is unknown.
     pub signal: u8,
+}
+
+impl WaveInfo {
+    /// The kinds of its stop reasons, the most telling first; `None`: unknown.
+    #[must_use]
+    pub fn stop_kinds(&self) -> Option<Vec<StopKind>> {
+        Some(StopKind::of(self.stop_reasons()?))
+    }
+
+    /// The name of the stop reason that decides its cause: the most telling one. `None`: unknown, or it has none.
+    #[must_use]
+    pub fn main_stop(&self) -> Option<&str> {
+        self.stop_reasons()?.min_by_key(|reason| reason.kind()).map(|reason| reason.name.as_str())
+    }
+
+    /// Whether it stopped for a fault of its own; `None`: its stop reason is unknown.
+    #[must_use]
+    pub fn has_faulted(&self) -> Option<bool> {
+        Some(self.stop_reasons()?.any(StopReason::is_fault))
+    }
+
+    /// Its stop reasons; `None`: unknown.
+    fn stop_reasons(&self) -> Option<impl Iterator<Item = &StopReason>> {
+        let names = self.stop.as_ref()?;
+        Some(names.iter().filter_map(|name| self.kind.target.stop_reason(name)))
+    }
 }
 
 /// Facts about a lane.
@@ -89,13 +118,14 @@ impl LaneState {
             Self::Unused => "unused",
         }
     }
-
-    /// The state's machine-readable name: `not_entered`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        if self == Self::NotEntered { "not_entered" } else { self.words() }
-    }
 }
+
+names!(LaneState {
+    Self::Active => "active",
+    Self::Inactive => "inactive",
+    Self::NotEntered => "not_entered",
+    Self::Unused => "unused",
+});
 
 /// The states of a wave's lanes in a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,19 +182,13 @@ pub enum PcSource {
     Unknown(SourceError),
 }
 
-impl PcSource {
-    /// The source's machine-readable name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::NoWorkItem => "no_work_item",
-            Self::Exec => "exec",
-            Self::ActiveLane => "active_lane",
-            Self::LanePc => "lane_pc",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-}
+names!(PcSource {
+    Self::NoWorkItem => "no_work_item",
+    Self::Exec => "exec",
+    Self::ActiveLane => "active_lane",
+    Self::LanePc => "lane_pc",
+    Self::Unknown(_) => "unknown",
+});
 
 impl std::fmt::Display for PcSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -204,6 +228,17 @@ pub struct Region {
     pub code: bool,
     /// Its name: `private_lane of wave 3`, a code object's name.
     pub name: Option<String>,
+}
+
+/// A run of addresses in one loaded segment of a code object, or between two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedRange {
+    /// First address.
+    pub start: u64,
+    /// Last address.
+    pub last: u64,
+    /// Whether the segment has code, and the code object's name; `None`: no segment is loaded there.
+    pub segment: Option<(bool, String)>,
 }
 
 /// A loaded code object.
@@ -255,6 +290,14 @@ impl CodeObjectInfo {
     }
 }
 
+/// The message for a place beyond LDS of that size.
+fn past_lds(size: u64) -> String {
+    match size {
+        0 => "the work-group has no LDS".to_owned(),
+        size => format!("the work-group's LDS has {size} bytes"),
+    }
+}
+
 /// The message for a wave without private memory.
 pub(super) const NO_PRIVATE_MEMORY: &str = "the wave has no private memory: its queue was given no scratch";
 
@@ -296,6 +339,14 @@ pub enum ReadError {
     NotCaptured {
         /// The missing thing.
         what: String,
+    },
+    /// The place is past the end of the work-group's LDS, or the work-group has none.
+    #[error("{what}: {}", past_lds(*size))]
+    PastLds {
+        /// The requested thing.
+        what: String,
+        /// Number of bytes of the LDS.
+        size: u64,
     },
     /// The memory never existed.
     #[error("{what}: {}", NO_PRIVATE_MEMORY)]

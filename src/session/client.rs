@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::dump::{self, ServedKind};
+use super::dump::{self, ServedKind, StopCounts};
 use super::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
 use super::print::{
-    Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query, TypedQuery,
-    TypedValues, VariableIn, Whereabouts,
+    ElementPath, Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query,
+    TypedQuery, TypedValues, VariableIn, Whereabouts,
 };
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Instructions, Interrupt,
-    LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack,
-    WaveFrames, WaveInfo, WorkGroupInfo, waves,
+    LaneInfo, LaneStack, LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset,
+    Stack, StackFrame, WaveFrames, WaveInfo, WorkGroupInfo, waves,
 };
 use crate::arch::{RegId, RegisterValue, SpaceScope, WaveArch};
 use crate::capture::{Fault, Problem};
@@ -23,6 +23,7 @@ use crate::dwarf::Location;
 use crate::notation;
 use crate::session::reading::reader::{Reader, resolve};
 use crate::session::reading::regions;
+use crate::session::reading::touched::Touched;
 use crate::session::stack::backtrace::Frames;
 use crate::session::variables::evaluate;
 use crate::session::variables::pointers::Pointers;
@@ -144,6 +145,19 @@ impl Session {
             pointers: Mutex::default(),
             own_stacks: Mutex::default(),
         }
+    }
+
+    /// Adds a record of the global memory whose bytes or extent are asked for: [`Self::touched`].
+    #[must_use]
+    pub fn watching(mut self) -> Self {
+        self.reader = Reader::watching(Arc::clone(self.reader.dump()));
+        self
+    }
+
+    /// The memory asked for so far; empty without [`Self::watching`].
+    #[must_use]
+    pub fn touched(&self) -> Touched {
+        self.reader.touched()
     }
 
     /// Restricts the session to waves whose ids in the dump are in one of these ranges. All other waves do not exist
@@ -347,6 +361,10 @@ impl Waves for Session {
         dump::faulted(self.reader.dump().capture(), self.waves().iter().copied())
     }
 
+    fn stop_counts(&self) -> StopCounts {
+        dump::stop_counts(self.reader.dump().capture(), self.waves().iter().copied())
+    }
+
     fn faulted_outside(&self) -> usize {
         self.reader.dump().faulted().saturating_sub(self.faulted())
     }
@@ -412,6 +430,10 @@ impl Storage for Session {
         regions::region(&self.reader, address, wave, self.focus(wave))
     }
 
+    fn loaded_range(&self, address: u64, wave: WaveId) -> LoadedRange {
+        regions::loaded_range(&self.reader, address, wave)
+    }
+
     fn has_whole_map(&self) -> bool {
         self.reader.dump().capture().is_global_whole
     }
@@ -429,9 +451,9 @@ impl Storage for Session {
     }
 
     fn generic_address(&self, place: MemoryAddress) -> Option<Address> {
-        let apertures = self.reader.apertures(place.wave?);
-        let base = apertures.iter().find(|(space, _)| *space == place.space)?.1;
-        Some(Address(base | place.address.0))
+        let agent = self.reader.dump().capture().agent_of(self.reader.wave(place.wave?).ok()?)?;
+        let base = agent.target.aperture(agent.target.space(place.space)?, &agent.apertures)?;
+        Some(Address(base.0 | place.address.0))
     }
 
     fn generation(&self) -> u64 {
@@ -443,6 +465,11 @@ impl Stacks for Session {
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
         self.serves(wave)?;
         crate::session::stack::backtrace::backtrace(&self.reader, wave, lane)
+    }
+
+    fn calls_at(&self, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError> {
+        self.serves(wave)?;
+        crate::session::stack::backtrace::calls_at(&self.reader, wave, address)
     }
 
     fn activations(
@@ -566,6 +593,11 @@ impl Variables for Session {
     fn member_path(&self, code_object: usize, type_id: TypeId, offset: u64) -> Option<String> {
         let debug = self.reader.dump().debug_info(code_object).ok()?;
         super::print::member_path(&debug, type_id, offset)
+    }
+
+    fn element_paths(&self, code_object: usize, type_id: TypeId) -> Vec<ElementPath> {
+        let debug = self.reader.dump().debug_info(code_object).ok();
+        debug.map_or_else(Vec::new, |debug| super::print::element_paths(&debug, type_id))
     }
 }
 

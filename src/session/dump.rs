@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::objects::Objects;
-use super::{CodeObjectInfo, ObjectError};
+use super::{CodeObjectInfo, ObjectError, waves};
 use crate::arch::{RegId, WaveArch};
 use crate::capture::{Capture, Dispatch, Problem, Severity, Wave};
 use crate::codeobject::CodeObject;
@@ -96,13 +96,19 @@ impl Dump {
         &self.capture
     }
 
-    /// Reasons for waves of the process that may be absent: damage, limits, and save areas that were not captured; empty
-    /// if the capture has all waves that had not ended, as far as its format shows.
+    /// Reasons for waves of the process that may be absent and may have faulted: damage, limits, and save areas that were
+    /// not captured; empty if the capture has all waves that faulted, as far as its format shows.
     #[must_use]
     pub fn absent_waves(&self) -> Vec<String> {
         let own = self.capture.provenance.absent_waves.iter().cloned();
         let hides = |problem: &&Problem| problem.hides_waves || problem.severity == Severity::Error;
         own.chain(self.problems.iter().filter(hides).map(ToString::to_string)).collect()
+    }
+
+    /// Reasons for absent waves that had not faulted.
+    #[must_use]
+    pub fn absent_running_waves(&self) -> &[String] {
+        &self.capture.provenance.running_waves
     }
 
     /// The problems of the capture.
@@ -120,6 +126,12 @@ impl Dump {
     #[must_use]
     pub fn faulted(&self) -> usize {
         faulted(&self.capture, self.kinds.iter().flat_map(|served| served.waves.iter().copied()))
+    }
+
+    /// The waves by their stops, also those that no session serves.
+    #[must_use]
+    pub fn stop_counts(&self) -> StopCounts {
+        stop_counts(&self.capture, (0..).take(self.capture.waves.len()).map(WaveId))
     }
 
     /// The code objects, with the reasons for missing variables.
@@ -244,22 +256,37 @@ impl ServedKind {
     }
 }
 
-/// Number of these waves that stopped for a fault.
-pub(super) fn faulted(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> usize {
-    waves.filter_map(|wave| capture.wave(wave)).filter(|wave| severity(wave) == FAULT).count()
+/// Number of waves by their stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StopCounts {
+    /// Waves that stopped for a fault.
+    pub faulted: usize,
+    /// Waves without a captured stop reason.
+    pub unknown: usize,
+    /// All waves.
+    pub waves: usize,
 }
 
-/// Severity of a fault.
-const FAULT: u8 = 2;
+/// Counts these waves.
+pub(super) fn stop_counts(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> StopCounts {
+    let mut counts = StopCounts::default();
+    for wave in waves.filter_map(|wave| capture.wave(wave)) {
+        counts.waves += 1;
+        counts.faulted += usize::from(waves::has_faulted(wave));
+        counts.unknown += usize::from(wave.stop.is_none());
+    }
+    counts
+}
 
-/// Severity of a wave's state: [`FAULT`], 1 for another stop, 0 for none.
+/// Number of these waves that stopped for a fault.
+pub(super) fn faulted(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> usize {
+    stop_counts(capture, waves).faulted
+}
+
+/// Severity of a wave's state: 2 for a fault, 1 for another stop, 0 for none.
 fn severity(wave: &Wave) -> u8 {
-    let reasons = wave.stop.iter().flatten();
-    reasons
-        .filter_map(|index| wave.kind.target.stop_reasons.get(*index))
-        .map(|reason| if reason.is_fault() { FAULT } else { 1 })
-        .max()
-        .unwrap_or(0)
+    let reasons = waves::reasons(wave).into_iter().flatten();
+    reasons.map(|reason| if reason.is_fault() { 2 } else { 1 }).max().unwrap_or(0)
 }
 
 /// The wave to show first: the first one of the highest severity. Waves with a captured PC come first, because gdb

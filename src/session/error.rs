@@ -67,7 +67,9 @@ pub enum ObjectCause {
     #[error("its file of debug information: {0}")]
     DebugFile(Box<ObjectCause>),
     /// Only its image in memory was captured.
-    #[error("only its image in memory is available, and debug information is never loaded")]
+    #[error(
+        "only its image in memory is available, and debug information is never loaded: name its file with --code-object or --symbols"
+    )]
     ImageOnly,
     /// Its debug information is missing or unreadable.
     #[error("{error}{}", damage.as_ref().map_or_else(String::new, |damage| format!("; the file is damaged: {damage}")))]

@@ -15,21 +15,24 @@ pub enum InferredBy {
     LaneDword,
     /// The frame register has 32 bits, so it leads to private memory.
     PrivateFrame,
+    /// The register or slot is narrower than the object, so it holds the object's address in private memory.
+    PrivateAddress,
     /// The function is a kernel without `DW_AT_frame_base`, so its objects begin at 0 of private memory.
     KernelFrame,
     /// The function's code shows the start of its frame where the frame register does not hold it.
     FrameCode,
     /// The code of an inner function shows the caller's PC and registers: call frame information does not.
     CallerCode,
-    /// The kernel's LDS has the size of this variable alone, so it begins at 0 of LDS.
+    /// One set of variables has the size of the kernel's LDS, and the compiler's layout puts this one at its address.
     LdsSize,
 }
 
 impl InferredBy {
     /// All sources, in the order of their marks.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::LaneDword,
         Self::PrivateFrame,
+        Self::PrivateAddress,
         Self::KernelFrame,
         Self::FrameCode,
         Self::CallerCode,
@@ -42,6 +45,7 @@ impl InferredBy {
         match self {
             Self::LaneDword => "lane_dword",
             Self::PrivateFrame => "private_frame",
+            Self::PrivateAddress => "private_address",
             Self::KernelFrame => "kernel_frame",
             Self::FrameCode => "frame_code",
             Self::CallerCode => "caller_code",
@@ -55,6 +59,7 @@ impl InferredBy {
         match self {
             Self::LaneDword => "lane's dword",
             Self::PrivateFrame => "private frame",
+            Self::PrivateAddress => "private address",
             Self::KernelFrame => "kernel's frame at 0",
             Self::FrameCode => "frame by code",
             Self::CallerCode => "caller by code",
@@ -68,6 +73,7 @@ impl InferredBy {
         match self {
             Self::LaneDword => Idiom::LaneDword.words(),
             Self::PrivateFrame => Idiom::PrivateFrame.words(),
+            Self::PrivateAddress => Idiom::PrivateAddress.words(),
             Self::KernelFrame => {
                 "inferred: the function is a kernel without DW_AT_frame_base, so its objects begin at 0 of the lane's \
                  private memory"
@@ -79,7 +85,8 @@ impl InferredBy {
                 "inferred: call frame information does not give the caller, so the code of the inner function does"
             }
             Self::LdsSize => {
-                "inferred: the kernel's LDS has the size of this variable alone, so it begins at 0 of LDS"
+                "inferred: only one set of variables has the size of the kernel's LDS, and the compiler's layout of it \
+                 gives the address"
             }
         }
     }
@@ -122,10 +129,10 @@ impl Inferred {
         InferredBy::ALL.into_iter().filter(move |by| self.by & by.bit() != 0)
     }
 
-    /// The machine-readable names of its sources.
+    /// Its sources as a list.
     #[must_use]
-    pub fn names(self) -> Vec<&'static str> {
-        self.by().map(InferredBy::name).collect()
+    pub fn sources(self) -> Vec<InferredBy> {
+        self.by().collect()
     }
 
     /// ` (inferred: kernel's frame at 0)`, to print after an answer; empty if nothing is inferred.
@@ -155,7 +162,7 @@ impl fmt::Display for Inferred {
 /// The names of its sources.
 impl fmt::Debug for Inferred {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.names()).finish()
+        f.debug_list().entries(self.by().map(InferredBy::name)).finish()
     }
 }
 
@@ -175,6 +182,7 @@ impl Provenance {
         let inferred = match idiom {
             Some(Idiom::LaneDword) => Inferred::NONE.with(InferredBy::LaneDword),
             Some(Idiom::PrivateFrame) => Inferred::NONE.with(InferredBy::PrivateFrame),
+            Some(Idiom::PrivateAddress) => Inferred::NONE.with(InferredBy::PrivateAddress),
             Some(Idiom::Xderef) | None => Inferred::NONE,
         };
         Self { idiom, inferred }

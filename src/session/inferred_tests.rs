@@ -34,7 +34,7 @@ fn marks_of_locations() {
     ] {
         assert_eq!(provenance.suffix(), suffix);
     }
-    assert_eq!(both.inferred.names(), ["private_frame", "kernel_frame"]);
+    assert_eq!(both.inferred.sources(), [InferredBy::PrivateFrame, InferredBy::KernelFrame]);
     assert_eq!(Inferred::NONE.suffix(), "");
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::print::{
-    Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query, TypedQuery,
-    TypedValues, VariableIn, Whereabouts,
+    ElementPath, Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query,
+    TypedQuery, TypedValues, VariableIn, Whereabouts,
 };
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
-    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo, WorkGroupInfo,
+    LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, StackFrame,
+    StopCounts, WaveInfo, WorkGroupInfo,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::{Fault, Problem};
@@ -76,6 +77,9 @@ pub trait Waves {
     /// Number of served waves that stopped for a fault.
     fn faulted(&self) -> usize;
 
+    /// The served waves by their stops.
+    fn stop_counts(&self) -> StopCounts;
+
     /// Number of the dump's other waves that stopped for a fault: of another kind, or not chosen.
     fn faulted_outside(&self) -> usize;
 
@@ -135,6 +139,10 @@ pub trait Storage {
     /// The contents at a client's address and their extent: regions cover all of the 64-bit space.
     fn region(&self, address: u64, wave: WaveId) -> Region;
 
+    /// The loaded segment of a code object at an address of global memory, with its whole size in memory: its contents
+    /// past the file's bytes exist and are unknown unless captured (`.bss`).
+    fn loaded_range(&self, address: u64, wave: WaveId) -> LoadedRange;
+
     /// Whether the capture lists all memory that the driver mapped for the GPUs. Otherwise a missing address may be
     /// mapped.
     fn has_whole_map(&self) -> bool;
@@ -159,6 +167,13 @@ pub trait Stacks {
     /// # Errors
     /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError>;
+
+    /// Returns the calls at an instruction of a wave's code: inlined ones, the innermost first, and last the function
+    /// of the code; a frame without a function if nothing is known.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`].
+    fn calls_at(&self, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError>;
 
     /// Returns the first physical frames of the wave's stack, or of the lane's own; at most `limit`.
     ///
@@ -276,6 +291,9 @@ pub trait Variables {
     /// The path from an object of a type of that code object to the part that begins at that byte: `.range.first`;
     /// empty for the object itself. `None`: no part begins there.
     fn member_path(&self, code_object: usize, type_id: TypeId, offset: u64) -> Option<String>;
+
+    /// The paths from an object of a type to the scalars in its arrays. Limits cut the list.
+    fn element_paths(&self, code_object: usize, type_id: TypeId) -> Vec<ElementPath>;
 }
 
 /// Instructions.

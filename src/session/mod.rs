@@ -24,8 +24,8 @@ mod variables;
 mod waves;
 
 pub use answers::{
-    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, MemoryAddress, OverlapError, PcSource,
-    ReadError, Region, WaveInfo,
+    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, LoadedRange, MemoryAddress, OverlapError,
+    PcSource, ReadError, Region, WaveInfo,
 };
 pub use changes::{
     ChangeError, Changes, Dropped, MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, MemoryChange, PIECE,
@@ -38,8 +38,9 @@ pub use disassembly::{
 };
 pub use dispatches::arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub use dispatches::kernels::KernelError;
+pub use dispatches::mangled::argument_types;
 pub use dispatches::{DispatchInfo, FenceScope, Fences, dispatches_of};
-pub use dump::Dump;
+pub use dump::{Dump, StopCounts};
 pub use error::{AttributeCause, CodePlace, Foreign, ObjectCause, ObjectError, PositionError, SourceError};
 pub use inferred::{Inferred, InferredBy, Provenance};
 pub use inspect::{Code, DumpFacts, Inspect, Stacks, Storage, Variables, Waves, WhatIf};

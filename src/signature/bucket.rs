@@ -147,11 +147,11 @@ impl Buckets {
                 found.unreadable.push(UnreadableDump { dump: record.dump, error });
                 continue;
             }
-            if record.unknown_waves.is_empty() {
-                found.without_fault += usize::from(record.signatures.is_empty());
-            } else {
+            if record.is_incomplete() {
                 let (dump, unknown_waves) = (record.dump.clone(), record.unknown_waves);
                 found.incomplete.push(IncompleteDump { dump, unknown_waves });
+            } else {
+                found.without_fault += usize::from(record.signatures.is_empty());
             }
             for named in record.signatures {
                 let seen = Seen { dump: record.dump.clone(), captured: record.captured.clone() };

@@ -131,6 +131,13 @@ impl KnownSignatures {
         Ok(found)
     }
 
+    /// The first signature by the rules of another version: no analysis of this version finds it.
+    #[must_use]
+    pub fn of_other_rules(&self) -> Option<&str> {
+        let has_other = |id: &&str| id.split(':').next() != Some(VERSION);
+        self.known.iter().map(|entry| entry.signature.as_str()).find(has_other)
+    }
+
     /// The issue and the note of a signature; `None`: it is new, or it has a cause alone, which different crashes share.
     #[must_use]
     pub fn find(&self, id: &str, text: &str) -> Option<Known> {

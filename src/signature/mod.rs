@@ -19,16 +19,16 @@ pub use bucket::{Bucket, Buckets, IncompleteDump, MixedLevelsError, Nearest, Ord
 pub use known::{Issue, Known, KnownError, KnownSignatures, Likeness};
 pub use record::{Named, Record, RecordError};
 pub use rules::{Rules, RulesError};
-pub(crate) use unknown::no_stop_reasons;
 pub use unknown::unknown_waves;
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::notation::counted;
 use crate::session::{Dump, Inspect};
 use crate::triage::{self, Question, Triage};
-use parts::Parts;
+use parts::{Found, Parts};
 
 /// The version of the rules, the prefix of every signature.
 pub const VERSION: &str = "ls1";
@@ -110,6 +110,8 @@ pub struct Signature {
 pub struct Crashes {
     /// The facts of groups of waves, with the number of waves.
     groups: Vec<(Parts, usize)>,
+    /// Number of waves beyond the groups.
+    left_out: usize,
     /// The reason that accesses and states are unknown: no tool decodes the code.
     undecoded: Option<String>,
 }
@@ -126,8 +128,16 @@ impl Crashes {
     /// The same with the analysis of all waves of these sessions.
     #[must_use]
     pub fn of_analysis(dump: &Dump, sessions: &[&dyn Inspect], found: &Triage, rules: &Rules) -> Self {
-        let (groups, undecoded) = parts::of(dump, sessions, found, rules);
-        Self { groups, undecoded }
+        let Found { groups, left_out, undecoded } = parts::of(dump, sessions, found, rules);
+        Self { groups, left_out, undecoded }
+    }
+
+    /// The reason that signatures may be missing: waves beyond the bound have none.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        let waves = counted(self.left_out, "wave");
+        (self.left_out > 0)
+            .then(|| format!("{waves} in further groups of one PC and stop reason have no signature"))
     }
 
     /// The reason that the signatures differ from those of the same dump with all tools: no tool decodes the code, so

@@ -1,19 +1,14 @@
 //! Names of functions without the parts that differ between builds: template arguments, numbers of lambdas, suffixes
 //! of copies.
 
-use crate::debuginfo::{demangle, region_parent};
-use crate::triage::short;
+use crate::debuginfo::{FunctionName, region_parent, source_name, without_folders};
 
 /// Suffixes of copies that compilers make; a number follows.
 const COPIES: [&str; 6] = [".llvm.", ".cloned.", ".constprop.", ".isra.", ".part.", ".cold."];
 
 /// A function's name for signatures: `scale<>` for `_Z5scaleIfEvPfi.kd`.
 pub(super) fn folded(function: &str) -> String {
-    let mut name = function.strip_suffix(".kd").unwrap_or(function);
-    while let Some(cut) = without_copy(name) {
-        name = cut;
-    }
-    let name = demangle(name).unwrap_or_else(|| name.to_owned());
+    let name = source_name(plain(function));
     // The line of a target region differs between builds, and its parts are those of the compiler.
     if let Some(parent) = region_parent(&name) {
         return format!("omp {}", folded_name(parent));
@@ -21,23 +16,31 @@ pub(super) fn folded(function: &str) -> String {
     folded_name(&name)
 }
 
-/// A demangled name without its varying parts.
-fn folded_name(name: &str) -> String {
-    let name = name.replace("[abi:cxx11]", "");
-    let name = templates(&without_parameters(&short(&lambdas(&name))));
-    specialised(&name).to_owned()
+/// A symbol without the suffixes of descriptors and copies.
+fn plain(symbol: &str) -> &str {
+    let mut name = symbol.strip_suffix(".kd").unwrap_or(symbol);
+    while let Some(cut) = without_copy(name) {
+        name = cut;
+    }
+    name
 }
 
-/// A name of an operator without its parameters, which [`short`] keeps.
-fn without_parameters(name: &str) -> String {
-    const OPERATOR: &str = "operator";
-    let symbol = name.rfind(OPERATOR).map(|at| at + OPERATOR.len());
-    let cut = symbol.and_then(|symbol| {
-        let rest = name.get(symbol..)?;
-        let call = if rest.starts_with("()") { 2 } else { 0 };
-        Some(symbol + call + rest.get(call..)?.find('(')?)
-    });
-    cut.and_then(|cut| name.get(..cut)).unwrap_or(name).to_owned()
+/// A demangled name without its varying parts.
+fn folded_name(name: &str) -> String {
+    specialised(&named(name, FunctionName::parse(name).folded())).to_owned()
+}
+
+/// The folded name, or the whole name if that is empty.
+fn named(name: &str, folded: String) -> String {
+    if folded.is_empty() { name.to_owned() } else { folded }
+}
+
+/// The folded name of a kernel with its template arguments: `Kokkos::run<phys::Flux>`.
+pub(super) fn with_arguments(symbol: &str) -> String {
+    let name = source_name(plain(symbol));
+    let parsed = FunctionName::parse(&name);
+    let arguments = |arguments: &str| lambdas(&without_folders(arguments)).into();
+    named(&name, parsed.folded_with(arguments))
 }
 
 /// The name without a suffix of a copy.
@@ -50,44 +53,6 @@ fn without_copy(name: &str) -> Option<&str> {
         (!cut.is_empty() && number.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(cut)
     };
     COPIES.iter().find_map(copy)
-}
-
-/// `run<>` for `run<int, 3>`. Names of operators keep their characters.
-fn templates(name: &str) -> String {
-    let mut text = String::new();
-    let mut depth = 0u32;
-    let mut rest = name;
-    while let Some(character) = rest.chars().next() {
-        if depth == 0
-            && rest.starts_with("operator")
-            && !text.ends_with(|c: char| c.is_alphanumeric() || c == '_')
-        {
-            let operator = "operator".len();
-            let symbol = rest.get(operator..).unwrap_or_default();
-            let length = symbol.bytes().take_while(|byte| b"<>=-!+*/%&|^~".contains(byte)).count();
-            // `operator<<int>` is the operator `<` with template arguments; demanglers write a space behind `<<`.
-            let has_arguments = symbol
-                .strip_prefix("<<")
-                .is_some_and(|rest| !rest.is_empty() && !rest.starts_with([' ', '(', '=']));
-            let length = if has_arguments { 1 } else { length };
-            text += rest.get(..operator + length).unwrap_or_default();
-            rest = rest.get(operator + length..).unwrap_or_default();
-            continue;
-        }
-        match character {
-            '<' => {
-                if depth == 0 {
-                    text += "<>";
-                }
-                depth += 1;
-            }
-            '>' => depth = depth.saturating_sub(1),
-            c if depth == 0 => text.push(c),
-            _ => {}
-        }
-        rest = rest.get(character.len_utf8()..).unwrap_or_default();
-    }
-    text
 }
 
 /// `{lambda}` for `{lambda(int)#2}`, `'lambda0'(int)` and `$_1`.

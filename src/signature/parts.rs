@@ -4,18 +4,16 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::DIGITS;
-use super::names::folded;
+use super::names::{folded, with_arguments};
 use super::rules::{Rules, Sort};
 use crate::codeobject::{CodeObject, ElfAddress, Segment, hex};
 use crate::isa::Direction;
-use crate::session::{Dump, Inspect, Stack, WaveInfo};
-use crate::triage::{
-    self, Cause, Confidence, Hang, MissingData, Question, Suspect, Triage, WaveState, has_faulted,
-};
+use crate::session::{Dump, Inspect, Stack, StackFrame, WaveInfo};
+use crate::triage::{self, Cause, Confidence, Hang, MissingData, Question, Suspect, Triage, WaveState};
 use crate::units::{Pc, WaveId};
 
-/// Maximum number of groups of waves whose cause is analysed.
-const MAX_GROUPS: usize = 64;
+/// Maximum number of groups of waves whose cause is analysed: those of most waves.
+const MAX_GROUPS: usize = 512;
 /// Maximum number of the program's functions.
 const MAX_FUNCTIONS: usize = 3;
 /// Maximum number of bytes of code that are hashed. Of larger code the first bytes count.
@@ -48,20 +46,29 @@ pub(super) struct Parts {
     pub(super) without_functions: Option<String>,
 }
 
+/// The facts of a dump.
+pub(super) struct Found {
+    /// The facts of groups of waves, with the number of waves.
+    pub(super) groups: Vec<(Parts, usize)>,
+    /// Number of waves beyond [`MAX_GROUPS`] groups.
+    pub(super) left_out: usize,
+    /// The reason that the code is not decoded.
+    pub(super) undecoded: Option<String>,
+}
+
 /// The facts of all waves that faulted, else of a hang or of a report, with the number of waves.
-/// `found`: the analysis of all waves. With them the reason that the code is not decoded.
-pub(super) fn of(
-    dump: &Dump,
-    sessions: &[&dyn Inspect],
-    found: &Triage,
-    rules: &Rules,
-) -> (Vec<(Parts, usize)>, Option<String>) {
+/// `found`: the analysis of all waves.
+pub(super) fn of(dump: &Dump, sessions: &[&dyn Inspect], found: &Triage, rules: &Rules) -> Found {
     let undecoded = RefCell::new(undecoded(found));
     let mut scene = Scene { dump, rules, access: None, builds: RefCell::default(), undecoded };
     sessions.iter().for_each(|session| session.next_question());
-    let faulted = faulted(sessions);
+    let (faulted, mut left_out) = faulted(sessions);
     let groups = match (&faulted[..], &found.cause, &found.hang) {
-        ([], Some(Cause::Hang), Some(hang)) => scene.of_hang(sessions, hang),
+        ([], Some(Cause::Hang), Some(hang)) => {
+            let (groups, waves) = scene.of_hang(sessions, hang);
+            left_out = waves;
+            groups
+        }
         ([], Some(cause), _) => vec![(scene.of_report(cause, found, sessions), 0)],
         ([], None, _) => Vec::new(),
         // The analysis of all waves is the one of the only group.
@@ -72,7 +79,7 @@ pub(super) fn of(
             groups.iter().map(|group| (scene.of_group(group), group.waves)).collect()
         }
     };
-    (groups, scene.undecoded.into_inner())
+    Found { groups, left_out, undecoded: scene.undecoded.into_inner() }
 }
 
 /// The reason that the code of an analysis is not decoded.
@@ -93,29 +100,24 @@ struct Group<'a> {
     waves: usize,
 }
 
-/// The waves that faulted, in groups; waves beyond [`MAX_GROUPS`] groups are left out.
-fn faulted<'a>(sessions: &[&'a dyn Inspect]) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut known: HashMap<GroupKey, Option<usize>> = HashMap::new();
+/// The waves that faulted, in groups, whose order does not depend on that of the waves, and the number of waves beyond
+/// [`MAX_GROUPS`] groups.
+fn faulted<'a>(sessions: &[&'a dyn Inspect]) -> (Vec<Group<'a>>, usize) {
+    let mut known: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
     for (index, session) in sessions.iter().copied().enumerate() {
         for wave in session.waves().iter().copied() {
             let Ok(info) = session.wave(wave) else { continue };
-            if has_faulted(&info) != Some(true) {
+            if info.has_faulted() != Some(true) {
                 continue;
             }
             let key = (index, info.pc, info.stop.clone());
-            let group = *known.entry(key).or_insert_with(|| {
-                (groups.len() < MAX_GROUPS).then(|| {
-                    groups.push(Group { session, info, waves: 0 });
-                    groups.len() - 1
-                })
-            });
-            if let Some(group) = group.and_then(|index| groups.get_mut(index)) {
-                group.waves += 1;
-            }
+            known.entry(key).or_insert(Group { session, info, waves: 0 }).waves += 1;
         }
     }
-    groups
+    let mut groups: Vec<Group<'a>> = known.into_values().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.waves));
+    let left_out = groups.drain(MAX_GROUPS.min(groups.len())..).map(|group| group.waves).sum();
+    (groups, left_out)
 }
 
 struct Scene<'a> {
@@ -147,7 +149,7 @@ impl Scene<'_> {
         let suspect = found.suspects.iter().find(is_shared).or(found.suspects.first());
         let mut parts = self.of_wave(group.session, &group.info, suspect);
         parts.cause = match &found.cause {
-            Some(cause) => name(cause).to_owned(),
+            Some(cause) => cause_text(cause),
             None => group
                 .info
                 .stop
@@ -169,16 +171,16 @@ impl Scene<'_> {
             None => Parts { without_functions: Some("no wave is known".to_owned()), ..Parts::default() },
         };
         if let (Cause::Queue(error), true) = (cause, parts.kernel.is_empty()) {
-            parts.kernel = error.kernel.as_deref().map(folded).unwrap_or_default();
+            parts.kernel = error.kernel.as_deref().map(|symbol| self.kernel(symbol)).unwrap_or_default();
         }
-        parts.cause = name(cause).to_owned();
+        parts.cause = cause_text(cause);
         // A wave without a stop reason has the signature of one with it.
         parts.action = action(Some(cause), found.suspects.first());
         parts
     }
 
-    /// The facts of each group of waves that wait, by stack and state.
-    fn of_hang(&self, sessions: &[&dyn Inspect], hang: &Hang) -> Vec<(Parts, usize)> {
+    /// The facts of each group of waves that wait, by stack and state, and the number of waves beyond [`MAX_GROUPS`].
+    fn of_hang(&self, sessions: &[&dyn Inspect], hang: &Hang) -> (Vec<(Parts, usize)>, usize) {
         let mut groups: Vec<(WaveId, WaveState, Option<Pc>, usize)> = Vec::new();
         let mut known: HashMap<(WaveState, Option<Pc>), usize> = HashMap::new();
         for wait in &hang.waves {
@@ -195,7 +197,8 @@ impl Scene<'_> {
                 *waves += 1;
             }
         }
-        groups.sort_by_key(|(.., waves)| std::cmp::Reverse(*waves));
+        groups.sort_by_key(|(_, state, pc, waves)| (std::cmp::Reverse(*waves), *pc, state.name()));
+        let left_out = groups.iter().skip(MAX_GROUPS).map(|(.., waves)| waves).sum();
         let found = groups.into_iter().take(MAX_GROUPS).filter_map(|(wave, state, _, waves)| {
             let session = sessions.iter().copied().find(|session| session.has_wave(wave))?;
             let mut parts = self.of_wave(session, &session.wave(wave).ok()?, None);
@@ -203,15 +206,17 @@ impl Scene<'_> {
             parts.action = state.name().to_owned();
             Some((parts, waves))
         });
-        commonest(found.collect())
+        (commonest(found.collect()), left_out)
     }
 
     /// Functions, file, line and position of a wave.
     fn of_wave(&self, session: &dyn Inspect, info: &WaveInfo, suspect: Option<&Suspect>) -> Parts {
         let stack = session.backtrace(info.wave, None).ok();
-        let kernel = info.kernel.as_deref().map(folded);
-        let outermost =
-            || stack.as_ref()?.frames.iter().rev().find_map(|frame| frame.function.as_deref().map(folded));
+        let kernel = info.kernel.as_deref().map(|symbol| self.kernel(symbol));
+        let outermost = || {
+            let function = stack.as_ref()?.frames.iter().rev().find_map(StackFrame::full_name)?;
+            Some(self.kernel(&function))
+        };
         let mut parts = Parts { kernel: kernel.or_else(outermost).unwrap_or_default(), ..Parts::default() };
         let address = suspect.map(|suspect| suspect.instruction).or(info.pc.map(|pc| pc.0));
         if let Some((object, address)) = address.and_then(|address| self.object(session, address)) {
@@ -222,7 +227,11 @@ impl Scene<'_> {
             parts.build.clone_from(known.or_insert_with(found));
         }
         if let Some(stack) = &stack {
-            self.functions(stack, suspect, &mut parts);
+            let mut frames = taken(&stack.frames);
+            if let Some(suspect) = suspect {
+                enter(&mut frames, access(session, info.wave, suspect));
+            }
+            self.functions(frames, &mut parts);
         }
         if parts.functions.is_empty() {
             parts.without_functions = Some(without_functions(stack.as_ref(), &parts.steps));
@@ -238,47 +247,33 @@ impl Scene<'_> {
         })
     }
 
+    /// The folded name of a kernel. All kernels of a library have few names: their template arguments count.
+    fn kernel(&self, symbol: &str) -> String {
+        let name = folded(symbol);
+        if matches!(self.rules.sort(&name), Sort::Prefix(_)) { with_arguments(symbol) } else { name }
+    }
+
     /// Selects the functions of a stack by the rules.
-    fn functions(&self, stack: &Stack, suspect: Option<&Suspect>, parts: &mut Parts) {
-        // Frames with lines: a symbol alone is no debug information.
-        let mut frames: Vec<(String, Option<&str>, Option<u64>)> = Vec::new();
-        for frame in &stack.frames {
-            if let (Some(function), true) = (&frame.function, frame.file.is_some()) {
-                frames.push((folded(function), frame.file.as_deref(), frame.line));
-            }
-        }
-        // The wave may have left the function of the access: faults are reported late.
-        if let Some(at) = suspect.map(|suspect| &suspect.at)
-            && let (Some(function), Some(file)) = (&at.function, &at.file)
-        {
-            let function = folded(function);
-            match frames.iter().position(|(known, ..)| *known == function) {
-                Some(left) => drop(frames.drain(..left)),
-                None => frames.insert(0, (function, Some(file), at.line)),
-            }
-            if let Some(first) = frames.first_mut() {
-                *first = (first.0.clone(), Some(file), at.line);
-            }
-        }
+    fn functions(&self, mut frames: Vec<Taken>, parts: &mut Parts) {
         let mut steps = Vec::new();
         let mut own = 0;
         // Recursion, and the body of a kernel of OpenCL, which clang calls from one of the same name.
-        frames.dedup_by(|outer, inner| outer.0 == inner.0);
-        for (function, file, line) in frames {
+        frames.dedup_by(|outer, inner| outer.function == inner.function);
+        for Taken { function, file, line, .. } in frames {
             if own == MAX_FUNCTIONS {
                 break;
             }
             let step = match self.rules.sort(&function) {
                 Sort::Irrelevant(pattern) => format!("{function}: left out by `{pattern}`"),
                 Sort::Prefix(pattern) if parts.functions.is_empty() => {
+                    (parts.file, parts.line) = (last_part(&file), line);
                     parts.functions.push(function.clone());
                     format!("{function}: the innermost function of a library, by `{pattern}`")
                 }
                 Sort::Prefix(pattern) => format!("{function}: left out, a library's by `{pattern}`"),
                 Sort::InApp => {
                     if own == 0 {
-                        parts.file = file.and_then(last_part);
-                        parts.line = line;
+                        (parts.file, parts.line) = (last_part(&file), line);
                     }
                     own += 1;
                     parts.functions.push(function.clone());
@@ -287,9 +282,56 @@ impl Scene<'_> {
             };
             steps.push(step);
         }
+        // A library has the same functions in all programs.
+        if own == 0 && !parts.functions.is_empty() && !parts.kernel.is_empty() {
+            parts.functions.pop_if(|last| *last == folded(&parts.kernel));
+            parts.functions.push(parts.kernel.clone());
+            steps.push(format!("{}: the kernel, for want of a function of the program", parts.kernel));
+        }
         steps.truncate(MAX_STEPS);
         parts.steps = steps;
     }
+}
+
+/// A frame for a signature.
+struct Taken {
+    /// Its function, folded.
+    function: String,
+    file: String,
+    line: Option<u64>,
+    is_inlined: bool,
+}
+
+/// The frames with lines: a symbol alone is no debug information.
+fn taken(frames: &[StackFrame]) -> Vec<Taken> {
+    let of = |frame: &StackFrame| {
+        let (function, file) = (folded(&frame.full_name()?), frame.file.clone()?);
+        Some(Taken { function, file, line: frame.line, is_inlined: frame.inlined })
+    };
+    frames.iter().filter_map(of).collect()
+}
+
+/// The frames at the instruction of an access: the inlined calls, and the function.
+fn access(session: &dyn Inspect, wave: WaveId, suspect: &Suspect) -> Vec<Taken> {
+    let calls = session.calls_at(wave, suspect.instruction).map(|calls| taken(&calls)).unwrap_or_default();
+    let at = &suspect.at;
+    match (&at.function, &at.file) {
+        // Only the text of the capture has this code.
+        (Some(function), Some(file)) if calls.is_empty() => {
+            let (function, file) = (folded(function), file.clone());
+            vec![Taken { function, file, line: at.line, is_inlined: false }]
+        }
+        _ => calls,
+    }
+}
+
+/// Replaces the frames of the function of an access by those at the access: faults are reported late, and the wave may
+/// have left inlined calls, or the function.
+fn enter(frames: &mut Vec<Taken>, access: Vec<Taken>) {
+    let Some(function) = access.last() else { return };
+    let is_same = |frame: &Taken| !frame.is_inlined && frame.function == function.function;
+    let left = frames.iter().position(is_same).map_or(0, |at| at + 1);
+    frames.splice(..left, access);
 }
 
 /// The reason that a stack gives no function to a signature. `steps`: the effect of each rule.
@@ -361,6 +403,16 @@ fn direction(direction: Direction) -> &'static str {
         Direction::Load => "load",
         Direction::Store => "store",
         Direction::Atomic { .. } => "atomic",
+    }
+}
+
+/// The name of a cause, of an arithmetic exception with its kinds: `arithmetic (int divide by 0)`.
+fn cause_text(cause: &Cause) -> String {
+    match cause {
+        Cause::Arithmetic(of) if !of.kinds.is_empty() => {
+            format!("{} ({})", name(cause), of.kinds.join(", ").replace('_', " ").to_lowercase())
+        }
+        _ => name(cause).to_owned(),
     }
 }
 

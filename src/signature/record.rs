@@ -42,15 +42,38 @@ pub struct Named {
     pub known: Option<Option<Known>>,
 }
 
+/// The schema of a line.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
 /// A line that is no record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// Not JSON of that form.
-    #[error("not a line of `lanescope signature --jsonl` ({0})")]
+    #[error("not a line of `lanescope signature --jsonl` ({})", in_line(.0))]
     Form(serde_json::Error),
+    /// Another version of the schema.
+    #[error(
+        "the schema is `{}`, expected `{SCHEMA}`: another version of lanescope printed the line; print it again with \
+         `lanescope signature --jsonl` of this one, or read it with that one",
+        clean(.0)
+    )]
+    Version(String),
     /// Another schema.
-    #[error("the schema is `{}`, expected `{SCHEMA}`", clean(.0))]
+    #[error("the schema is `{}`, expected `{SCHEMA}`: a line of `lanescope signature --jsonl`", clean(.0))]
     Schema(String),
+}
+
+/// An error within a line: the column alone, since the caller has the line's number.
+fn in_line(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(words) => format!("column {}: {words}", error.column()),
+        None => text,
+    }
 }
 
 impl Record {
@@ -66,10 +89,15 @@ impl Record {
     /// # Errors
     /// [`RecordError`].
     pub fn parse(line: &[u8]) -> Result<Self, RecordError> {
-        let mut record: Self = serde_json::from_slice(line).map_err(RecordError::Form)?;
-        if record.schema != SCHEMA {
-            return Err(RecordError::Schema(record.schema));
+        // Another version has other members.
+        if let Ok(Head { schema }) = serde_json::from_slice(line)
+            && schema != SCHEMA
+        {
+            let family = |schema: &str| schema.rsplit_once('/').map(|(family, _)| family.to_owned());
+            let is_version = family(&schema) == family(SCHEMA);
+            return Err(if is_version { RecordError::Version(schema) } else { RecordError::Schema(schema) });
         }
+        let mut record: Self = serde_json::from_slice(line).map_err(RecordError::Form)?;
         let cleaned = |text: &mut String| *text = clean(&**text).into_owned();
         cleaned(&mut record.dump);
         record.captured.iter_mut().chain(&mut record.error).for_each(cleaned);
@@ -87,5 +115,11 @@ impl Record {
     #[must_use]
     pub fn has_new(&self) -> bool {
         self.signatures.iter().any(|named| named.known == Some(None))
+    }
+
+    /// Whether it may lack a signature: the faults of some waves are unknown.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        !self.unknown_waves.is_empty()
     }
 }

@@ -1,6 +1,6 @@
 //! Names by the mangling of the compilers, and rules.
 
-use super::names::folded;
+use super::names::{folded, with_arguments};
 use super::rules::{Rules, Sort};
 
 #[test]
@@ -21,8 +21,20 @@ fn names_keep_what_is_equal_in_all_builds() {
         ("main::$_1::operator()(int) const", "main::{lambda}::operator()"),
         ("operator<(a, b)", "operator<"),
         ("ns::operator<< <int>(a)", "ns::operator<< <>"),
-        ("ns::operator<<int>(a)", "ns::operator<<>"),
+        ("ns::operator<<int>(a)", "ns::operator< <>"),
         ("ns::operator<<(a, b)", "ns::operator<<"),
+        ("_ZN1AcvbEv", "A::operator bool"),
+        ("_ZN1AcvPiEv", "A::operator int*"),
+        ("A::operator int *", "A::operator int*"),
+        ("_ZN1BcvPT_IfEEv", "B::operator float*<>"),
+        ("_ZN1BltIfEEiT_", "B::operator< <>"),
+        ("_Zli3_kmy", "operator\"\"_km"),
+        ("operator\"\"_km", "operator\"\"_km"),
+        ("_ZZ4kernPiEN1L1mEi", "kern::L::m"),
+        ("_ZZN6solver4stepEPiENKUliE_clEi", "solver::step::{lambda}::operator()"),
+        ("_Z3appIZ4kernPiEUliE_EiT_", "app<>"),
+        ("app<(lambda at b.hip:19:190)>", "app<>"),
+        ("ptr<&B::operator[]>", "ptr<>"),
         ("(anonymous namespace)::run<int>(int)", "(anonymous namespace)::run<>"),
         ("__omp_offloading_10303_2c60a1_main_l12", "omp main"),
         ("__omp_offloading_fd00_1f_solver_step_l7", "omp solver_step"),
@@ -35,6 +47,18 @@ fn names_keep_what_is_equal_in_all_builds() {
         ("{lambda(", "{lambda}"),
     ] {
         assert_eq!(folded(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn kernels_of_libraries_keep_their_template_arguments() {
+    for (name, expected) in [
+        ("_ZN6Kokkos3runIN4phys4FluxEEEvT_i.kd", "Kokkos::run<phys::Flux>"),
+        ("_ZN6Kokkos3runIZN6solver4stepEPiEUliE0_EEvT_i", "Kokkos::run<solver::step(int*)::{lambda}>"),
+        ("Kokkos::run<(lambda at /src/me/a.hip:3:4)>", "Kokkos::run<(lambda at a.hip:3:4)>"),
+        ("saxpy", "saxpy"),
+    ] {
+        assert_eq!(with_arguments(name), expected, "{name}");
     }
 }
 

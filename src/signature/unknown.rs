@@ -1,8 +1,7 @@
 //! Waves whose faults are unknown: absent from a dump, or without a stop reason.
 
-use crate::notation::plural;
 use crate::session::{Dump, Inspect};
-use crate::triage::has_faulted;
+use crate::triage::no_stop_reasons;
 use crate::units::WaveId;
 
 /// Maximum number of reasons.
@@ -13,12 +12,16 @@ const MAX_REASONS: usize = 16;
 #[must_use]
 pub fn unknown_waves(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<String> {
     let mut reasons = dump.absent_waves();
+    // Without a fault the signature is that of a hang, which all waves decide.
+    if dump.faulted() == 0 {
+        reasons.extend(dump.absent_running_waves().iter().cloned());
+    }
     if reasons.len() > MAX_REASONS {
         let more = reasons.split_off(MAX_REASONS - 1).len();
         reasons.push(format!("{more} further reasons"));
     }
     let is_unknown = |session: &dyn Inspect, wave: WaveId| {
-        session.wave(wave).ok().and_then(|info| has_faulted(&info)).is_none()
+        session.wave(wave).ok().and_then(|info| info.has_faulted()).is_none()
     };
     let unknown = sessions
         .iter()
@@ -26,11 +29,4 @@ pub fn unknown_waves(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<String> {
         .map(|session| session.waves().iter().filter(|wave| is_unknown(session, **wave)).count());
     reasons.extend(no_stop_reasons(unknown.sum()));
     reasons
-}
-
-/// `the stop reasons of 2 waves were not captured`; `None`: of no wave.
-pub(crate) fn no_stop_reasons(waves: usize) -> Option<String> {
-    let (reasons, noun, verb) =
-        (plural(waves, "reason", "reasons"), plural(waves, "wave", "waves"), plural(waves, "was", "were"));
-    (waves > 0).then(|| format!("the stop {reasons} of {waves} {noun} {verb} not captured"))
 }

@@ -1,16 +1,21 @@
 //! The choice of waves: by the user, or representative ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use super::{Options, Progress, SlimError};
 use crate::notation;
 use crate::session::{Dump, Grouping, Session, SessionError, has_faulted, is_kind};
 use crate::units::WaveId;
 
-/// The default maximum of faulting waves of one stack: a page fault may stop thousands of equal waves.
+/// The default maximum of faulting waves of one stack and stop reason: a page fault may stop thousands of equal waves.
 pub const MAX_FAULTED: usize = 64;
+
+/// The maximum of waves that are kept for a hang: all waves of its dispatches, or none beyond the representative ones.
+pub const MAX_HUNG: usize = 256;
 
 /// The waves to keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,12 +30,16 @@ pub enum Choice {
 }
 
 /// The reason for choosing a wave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Why {
     /// It faulted.
     Faulted,
     /// It represents the waves with the same stack.
     Stack,
+    /// Its dispatch hangs.
+    Hung,
     /// The user named it.
     Named,
 }
@@ -53,7 +62,16 @@ pub(super) fn choose(
     let fits = |wave: &crate::capture::Wave| asked.is_none_or(|asked| is_kind(&wave.kind, asked));
     let all = (0u32..).map(WaveId).zip(&capture.waves).filter(|(_, wave)| fits(wave));
     match &options.choice {
-        Choice::Representative => representative(dump, asked, progress),
+        Choice::Representative => {
+            let mut chosen = representative(dump, asked, progress)?;
+            if options.hung.len() <= MAX_HUNG {
+                let hung: HashSet<u32> = options.hung.iter().copied().collect();
+                for (id, _) in all.filter(|(_, wave)| hung.contains(&wave.id)) {
+                    chosen.entry(id).or_insert(Why::Hung);
+                }
+            }
+            Ok(chosen.into_iter().collect())
+        }
         Choice::All => Ok(all.map(|(id, _)| (id, Why::Named)).collect()),
         Choice::Ids(ranges) => {
             for range in ranges {
@@ -72,7 +90,7 @@ fn representative(
     dump: &Arc<Dump>,
     asked: Option<&str>,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Vec<(WaveId, Why)>, SlimError> {
+) -> Result<BTreeMap<WaveId, Why>, SlimError> {
     let kinds = || dump.kinds().filter(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked)));
     let all = kinds().map(|(_, count)| count as u64).sum();
     let kinds: Vec<(String, u64)> = kinds()
@@ -87,14 +105,23 @@ fn representative(
         before += count;
         progress(Progress::Grouping(before, all));
         for group in groups {
-            let faulted = |wave: &WaveId| dump.capture().wave(*wave).is_some_and(has_faulted);
+            // A rare reason must not hide behind a common one.
+            let mut by_reason: BTreeMap<_, usize> = BTreeMap::new();
+            let mut is_kept = |wave: &WaveId| {
+                let faulted = dump.capture().wave(*wave).filter(|wave| has_faulted(wave));
+                faulted.is_some_and(|wave| {
+                    let known = by_reason.entry(&wave.stop).or_default();
+                    *known += 1;
+                    *known <= MAX_FAULTED
+                })
+            };
             let waves = group.members.iter().map(|member| member.wave);
-            let worst: Vec<WaveId> = waves.filter(faulted).take(MAX_FAULTED).collect();
+            let worst: Vec<WaveId> = waves.filter(&mut is_kept).collect();
             if let (true, Some(first)) = (worst.is_empty(), group.members.first()) {
                 chosen.insert(first.wave, Why::Stack);
             }
             chosen.extend(worst.into_iter().map(|wave| (wave, Why::Faulted)));
         }
     }
-    Ok(chosen.into_iter().collect())
+    Ok(chosen)
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use crate::import::write::{MAX_LOSSES, abandon, is_free};
-pub use choose::{Choice, MAX_FAULTED, Why};
+pub use choose::{Choice, MAX_FAULTED, MAX_HUNG, Why};
 pub use nearby::{MAX_ARGUMENTS, MAX_CODE, MAX_SHOWN};
 pub use notes::MAX_CARRIED;
 pub use report::{Left, Report, ReportJson};
@@ -46,6 +46,9 @@ pub const MAX_PACKETS: u64 = 1 << 16;
 pub struct Options {
     /// The waves to keep.
     pub choice: Choice,
+    /// The ids of the waves that a hang needs: its verdict is one about all waves of a dispatch. At most [`MAX_HUNG`] are
+    /// kept beside representative ones.
+    pub hung: Vec<u32>,
     /// Only waves of that kind, in the form of [`crate::session::Session::new`].
     pub kind: Option<String>,
     /// Bounds for following pointers.
@@ -97,7 +100,11 @@ pub enum SlimError {
     Write(#[from] WriteError),
 }
 
-/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip if the name ends in `.zip`.
+/// Runs of global memory, first and last byte.
+pub type Runs = Vec<(u64, u64)>;
+
+/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip if the name ends in `.zip`. `look`: the runs of
+/// global memory, first and last byte, that further answers about the waves with those ids need.
 ///
 /// # Errors
 /// [`SlimError`], with nothing written. The report lists unreadable parts of the capture.
@@ -105,6 +112,7 @@ pub fn slim(
     dump: &Arc<Dump>,
     options: &Options,
     to: &Path,
+    look: &dyn Fn(&[u32]) -> Runs,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, SlimError> {
     let capture = dump.capture();
@@ -134,6 +142,8 @@ pub fn slim(
         reached.limits.clear();
     } else if options.global {
         plan.global.extend(touched.runs());
+        let ids: Vec<u32> = waves.iter().filter_map(|wave| Some(capture.wave(*wave)?.id)).collect();
+        plan.global.extend(look(&ids));
         let arguments = nearby::arguments(dump, &waves, &plan.global);
         plan.global.extend(arguments);
         plan.global.extend(nearby::code(&reader, &waves, &mut notes)?);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::capture::MemoryMap;
+use crate::capture::{MemoryMap, Problem};
 use crate::import::MAX_PROBLEMS;
 use crate::import::write;
 use crate::notation::{counted, plural};
@@ -14,12 +14,19 @@ pub const MAX_CARRIED: usize = 100;
 /// Facts of `lanescope info` on the source that the small dump no longer shows, except those in `known`.
 pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
     let capture = dump.capture();
+    let name = file_name(&capture.name);
+    // A note leaves the machine with the dump: files have their names alone.
+    let of_problem = |problem: &Problem| {
+        let mut problem = problem.clone();
+        problem.place.file = file_name(&problem.place.file).to_owned();
+        problem.to_string()
+    };
     let without_bytes = capture.code_objects.iter().enumerate().filter(|(_, object)| object.extent.is_none());
     let without_bytes =
         without_bytes.filter_map(|(index, _)| Some(dump.code_object(index).err()?.to_string()));
-    let missing = capture.missing().into_iter().map(|what| format!("{}: {what}", capture.name));
+    let missing = capture.missing().into_iter().map(|what| format!("{name}: {what}"));
     let own = capture.provenance.notes.iter().cloned();
-    let all = own.chain(missing).chain(dump.problems().iter().map(ToString::to_string)).chain(without_bytes);
+    let all = own.chain(missing).chain(dump.problems().iter().map(of_problem)).chain(without_bytes);
     let mut seen: HashSet<String> = known.iter().cloned().collect();
     let mut carried = Vec::new();
     let mut more = 0u64;
@@ -36,9 +43,14 @@ pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
         // The last problem counts the others.
         let least = if dump.problems().len() > MAX_PROBLEMS { "at least " } else { "" };
         let more = counted(more, "more note");
-        carried.push(format!("{least}{more} on {}, which `lanescope info` of it lists", capture.name));
+        carried.push(format!("{least}{more} on {name}, which `lanescope info` of it lists"));
     }
     carried
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
 /// Requested ranges that the capture holds only in part or not at all.

@@ -47,6 +47,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Reasons for waves of the process that may be absent from the dump although they faulted.
     pub absent_waves: Vec<String>,
+    /// Reasons for waves of the process that are absent from the dump and had not faulted.
+    pub running_waves: Vec<String>,
 }
 
 /// The omissions of a slim dump.
@@ -100,11 +102,20 @@ impl Report {
             !kept.contains(id) && (wave.stop.is_none() || has_faulted(wave))
         };
         let hidden = (0..).map(WaveId).zip(&capture.waves).filter(hides).count();
+        let name = super::notes::file_name(&capture.name);
         let mut absent_waves = dump.absent_waves();
         absent_waves.truncate(MAX_ABSENT);
         if hidden > 0 {
-            let left_out = counted(hidden as u64, "wave that faulted or may have faulted");
-            absent_waves.push(format!("lanescope slim left out {left_out} of {}", capture.name));
+            let left_out = format!("{}, faulted or perhaps faulted,", counted(hidden as u64, "wave"));
+            absent_waves.push(format!("lanescope slim left out {left_out} of {name}"));
+        }
+        let mut running_waves = dump.absent_running_waves().to_vec();
+        running_waves.truncate(MAX_ABSENT);
+        let running = (capture.waves.len() - chosen.len()).saturating_sub(hidden);
+        if running > 0 {
+            let left_out = counted(running as u64, "wave");
+            let verb = plural(running as u64, "has", "have");
+            running_waves.push(format!("lanescope slim left out {left_out} of {name} that {verb} no fault"));
         }
         Self {
             from: capture.name.clone(),
@@ -120,6 +131,7 @@ impl Report {
             reach,
             notes,
             absent_waves,
+            running_waves,
         }
     }
 
@@ -174,6 +186,7 @@ impl Report {
         for (why, words) in [
             (Why::Faulted, "faulted"),
             (Why::Stack, "for stacks that no other chosen wave has"),
+            (Why::Hung, "of dispatches that hang"),
             (Why::Named, "as asked for"),
         ] {
             let ids: Vec<u32> = self.waves.iter().filter(|(_, of)| *of == why).map(|(id, _)| *id).collect();
@@ -256,16 +269,11 @@ impl Report {
     /// The JSON form; docs/slim.md documents the members.
     #[must_use]
     pub fn json(&self) -> ReportJson {
-        let why = |why: Why| match why {
-            Why::Faulted => "faulted",
-            Why::Stack => "stack",
-            Why::Named => "named",
-        };
         let written = &self.written;
         ReportJson {
             from: self.from.clone(),
             format: self.format.clone(),
-            waves: self.waves.iter().map(|(id, of)| ChosenWave { id: *id, why: why(*of) }).collect(),
+            waves: self.waves.iter().map(|(id, of)| ChosenWave { id: *id, why: *of }).collect(),
             bytes: WrittenBytes {
                 registers: written.registers,
                 lds: written.lds,
@@ -281,7 +289,7 @@ impl Report {
             follow: self.follow,
             steps: self.reach.steps,
             pointers: Pointers { followed: self.reach.followed, dangling: self.reach.dangling },
-            limits: self.reach.limits.iter().map(|limit| limit_name(*limit)).collect(),
+            limits: self.reach.limits.to_vec(),
             left_out: LeftOut {
                 waves: self.left.waves,
                 faulted: self.left.faulted,
@@ -292,6 +300,7 @@ impl Report {
             },
             notes: self.notes.clone(),
             absent_waves: self.absent_waves.clone(),
+            running_waves: self.running_waves.clone(),
         }
     }
 }
@@ -322,14 +331,16 @@ pub struct ReportJson {
     steps: u32,
     /// Pointers.
     pointers: Pointers,
-    /// The bounds that ended the search: `steps`, `pages`, `pointers`, `time`, `values`, `functions`, `object`.
-    limits: Vec<&'static str>,
+    /// The bounds that ended the search.
+    limits: Vec<Limit>,
     /// The omissions.
     left_out: LeftOut,
     /// Notes.
     notes: Vec<String>,
     /// Reasons for waves of the process that may be absent from the dump although they faulted.
     absent_waves: Vec<String>,
+    /// Reasons for waves of the process that are absent from the dump and had not faulted.
+    running_waves: Vec<String>,
 }
 
 /// A chosen wave.
@@ -338,8 +349,8 @@ pub struct ReportJson {
 struct ChosenWave {
     /// The id in the dump.
     id: u32,
-    /// The reason: `faulted`, `stack` or `named`.
-    why: &'static str,
+    /// The reason.
+    why: Why,
 }
 
 /// Bytes of the contents.
@@ -386,18 +397,6 @@ struct LeftOut {
     global: u64,
     /// Bytes of private memory of the chosen waves.
     private: u64,
-}
-
-fn limit_name(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Steps => "steps",
-        Limit::Pages => "pages",
-        Limit::Pointers => "pointers",
-        Limit::Time => "time",
-        Limit::Values => "values",
-        Limit::Functions => "functions",
-        Limit::Object => "object",
-    }
 }
 
 fn limit_words(limit: Limit, follow: u32) -> String {

@@ -1,9 +1,14 @@
 //! Suspected accesses to memory.
 
+use serde::Serialize;
+
 use super::SourceAt;
+use crate::arch::RegId;
+use crate::capture::PAGE;
 use crate::isa::{Access, AddressError};
 use crate::notation::counted;
 use crate::session::Inferred;
+use crate::session::print::PartOwner;
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// An access that may be the cause of a fault.
@@ -28,6 +33,11 @@ pub struct Suspect {
     pub is_bound: bool,
     /// The addresses of the lanes in `lanes`, or the one of a scalar access; the first byte.
     pub addresses: Vec<AddressOf>,
+    /// The pointers that the code before the access adds indexes to, by lane; of a scalar access one. Lanes without a
+    /// known one are left out.
+    pub origins: Vec<(Option<LaneId>, u64)>,
+    /// Registers that the access, and the instructions between it and the PC, wrote.
+    pub written: Vec<RegId>,
     /// The lanes whose address is unknown, with the reason.
     pub unknown: Option<UnknownLanes>,
     /// The certainty.
@@ -45,6 +55,54 @@ pub struct Suspect {
 }
 
 impl Suspect {
+    /// Leaves out values of variables: those of its pointer, its index and its patterns. Names and addresses stay.
+    pub fn leave_out_values(&mut self) {
+        for of in &mut self.patterns {
+            match &mut of.pattern {
+                Pattern::NegativeIndex { index, .. } | Pattern::LargeIndex { index } => *index = None,
+                Pattern::Poison { value, .. } => *value = None,
+                _ => {}
+            }
+        }
+        let Some(term) = &mut self.term else { return };
+        let all = term.equal.iter().chain(term.inner.iter().flat_map(|of| &of.equal));
+        let names: Vec<&str> = all.map(|of| of.name.as_str()).collect();
+        term.expression = without_values(&term.expression, &names);
+        for other in &mut term.alternatives {
+            *other = without_values(other, &[]);
+        }
+        term.alternatives.dedup();
+        term.pointer.name = without_values(&term.pointer.name, &names);
+        let arrays: Vec<String> = term.inner.iter().map(|of| without_values(&of.array, &names)).collect();
+        for (of, array) in term.inner.iter_mut().zip(arrays) {
+            (of.array, of.index) = (array, IndexRule::Listed(Vec::new()));
+            of.equal.iter_mut().for_each(|of| of.value.clear());
+        }
+        term.pointer.value.clear();
+        term.index = IndexRule::Listed(Vec::new());
+        term.bounds.clear();
+        // Those of Fortran's arrays are in memory.
+        term.declared = None;
+        term.equal.iter_mut().for_each(|of| of.value.clear());
+    }
+
+    /// Leaves out values from global memory: those of kernel arguments, of variables outside of functions, and behind
+    /// pointers.
+    pub fn leave_out_global_values(&mut self) {
+        let is_global = |of: &Variable| {
+            matches!(of.kind, PartOwner::KernelArgument | PartOwner::Global)
+                || of.name.contains(['*', '['])
+                || of.name.contains("->")
+        };
+        let Some(term) = &mut self.term else { return };
+        term.bounds.retain(|of| !is_global(of));
+        term.declared = None;
+        let inner = term.inner.iter_mut().flat_map(|of| &mut of.equal);
+        for of in term.equal.iter_mut().chain(inner).chain([&mut term.pointer]).filter(|of| is_global(of)) {
+            of.value.clear();
+        }
+    }
+
     /// Whether all its addresses are known, and none of them explains the fault.
     #[must_use]
     pub fn is_good(&self) -> bool {
@@ -72,6 +130,8 @@ impl Suspect {
             lanes: LaneSet::EMPTY,
             is_bound: false,
             addresses: Vec::new(),
+            origins: Vec::new(),
+            written: Vec::new(),
             unknown: None,
             confidence: Confidence::Possible,
             evidence: Vec::new(),
@@ -81,6 +141,22 @@ impl Suspect {
             term: None,
         }
     }
+}
+
+/// An expression without the values of its indexes: `x[...]` for `x[1000 + lane]`. `names`: variables as indexes.
+fn without_values(expression: &str, names: &[&str]) -> String {
+    let mut text = String::with_capacity(expression.len());
+    for part in expression.split_inclusive(['[', ']', '(', ')', ',']) {
+        let end = part.trim_end_matches(['[', ']', '(', ')', ',']);
+        let index = end.trim();
+        let is_rule = index.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+            || index.split(' ').any(|word| word == "lane") && !names.contains(&index);
+        match is_rule && !index.starts_with("->") {
+            true => text += &part.replacen(index, "...", 1),
+            false => text += part,
+        }
+    }
+    text
 }
 
 /// The address of a lane, or of a scalar access.
@@ -119,13 +195,23 @@ pub enum UnknownAddressCause {
         /// The address of the instruction.
         at: u64,
     },
+    /// An instruction after the access is not known: it may have written an address register.
+    #[error("lanescope does not know what `{text}` at {at:#x} writes")]
+    Undecoded {
+        /// The address of the instruction.
+        at: u64,
+        /// Its text.
+        text: String,
+    },
     /// Registers are not captured, or the form is not computable.
     #[error(transparent)]
     Address(#[from] AddressError),
 }
 
 /// The certainty that an access is the cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// One of several.
     Possible,
@@ -141,14 +227,27 @@ pub enum Confidence {
 pub enum Evidence {
     /// The bytes of the lanes overlap the reported page.
     OnPage {
-        /// First byte of the page.
+        /// First byte of the page, or the reported address.
         page: u64,
+        /// Number of reported bytes: [`PAGE`] for a page.
+        bytes: u64,
     },
     /// The bytes of the lanes overlap the page of a reported address, and not the address.
     SamePage {
         /// The reported address.
         address: u64,
     },
+    /// The capture has memory on a reported page.
+    Mapped {
+        /// First byte of the page.
+        page: u64,
+    },
+    /// The report may not have the exact address.
+    Inexact,
+    /// The capture has the memory that a load reads, and the report does not exclude that it is mapped.
+    Captured,
+    /// An access of a wave of another GPU is on the page, too.
+    OtherGpu,
     /// No other candidate has an address on the page, or could have one.
     OnlyOne,
     /// The memory map is complete and lacks the address.
@@ -161,12 +260,14 @@ pub enum Evidence {
     Null,
     /// An atomic is not aligned to its size.
     Misaligned,
-    /// The offset is past the LDS of the work-group.
+    /// A byte is past the LDS of the work-group.
     BeyondLds,
     /// The hardware client of the report has this kind of access.
     Client(&'static str),
     /// The direction equals the reported one.
     Direction(&'static str),
+    /// The private memory of the wave may be on the reported page: its place is unknown.
+    PrivatePlace,
     /// No page is reported, and no address is known to be bad.
     NothingBad,
     /// All addresses are known, and none is on a reported page.
@@ -182,6 +283,12 @@ pub enum Evidence {
     AtPc,
     /// The addresses come from registers that were overwritten, and computed again.
     Recovered,
+    /// A load was repeated for them, and a store at an unknown address may have changed that memory since.
+    StoreBetween,
+    /// The wave's stop reason is that of no page fault.
+    NoPageFault,
+    /// Other lanes have bad addresses, too, off the reported page.
+    OtherLanes(LaneSet),
     /// Several paths lead to the PC.
     OtherPath,
     /// The addresses are those by one of several paths to the PC.
@@ -190,10 +297,19 @@ pub enum Evidence {
     InLoop,
     /// EXEC was written after the access.
     ExecChanged(u64),
+    /// An instruction after the access is not known: the lanes are an upper bound.
+    ExecUnknown {
+        /// The address of the instruction.
+        at: u64,
+        /// Its text.
+        text: String,
+    },
     /// Address registers were written after the access.
     Unknown(UnknownAddressCause),
     /// Number of other waves with the same suspect.
     OtherWaves(usize),
+    /// At least that many waves stopped behind it; further ones were not examined.
+    AtLeastOtherWaves(usize),
 }
 
 impl Evidence {
@@ -206,8 +322,19 @@ impl Evidence {
         let are = number("the address is", "the addresses are");
         let those_are = number("the address is that", "the addresses are those");
         match self {
-            Self::OnPage { page } => format!("{are} on the reported page {page:#x}"),
+            Self::OnPage { page, bytes: 1 } => format!("the reported address {page:#x} is accessed"),
+            Self::OnPage { page, bytes } if *bytes < PAGE => {
+                format!("one of the reported {bytes} bytes at {page:#x} is accessed")
+            }
+            Self::OnPage { page, .. } => format!("{are} on the reported page {page:#x}"),
             Self::SamePage { address } => format!("{are} on the page of the reported address {address:#x}"),
+            Self::Mapped { page } => format!(
+                "the capture could read the reported page {page:#x}: the fault may be of access rights or XNACK, or \
+                 the mapping changed"
+            ),
+            Self::Inexact => "the report may not have the exact address".to_owned(),
+            Self::Captured => "this memory is mapped, and loads of mapped memory do not fault".to_owned(),
+            Self::OtherGpu => "a wave of another GPU accesses that page, too".to_owned(),
             Self::OnlyOne => "no other access before the PC can reach that page".to_owned(),
             Self::Unmapped => format!("{are} in no GPU memory of the process"),
             Self::NotCaptured => {
@@ -221,12 +348,18 @@ impl Evidence {
             )
             .to_owned(),
             Self::BeyondLds => {
-                format!("{} past the LDS of the work-group", number("the offset is", "the offsets are"))
+                format!(
+                    "{} past the LDS of the work-group",
+                    number("the access has bytes", "the accesses have bytes")
+                )
             }
             Self::Client(value) => format!("the report names a client of {value}"),
             Self::Direction(value) => format!("the report names a {value}"),
             Self::NothingBad => {
                 "none of its addresses is known to be bad: only the distance to the PC counts".to_owned()
+            }
+            Self::PrivatePlace => {
+                "the capture does not have the place of the wave's private memory".to_owned()
             }
             Self::OffPage { page: Some(page) } => {
                 format!("none of its addresses is on the reported page {page:#x}")
@@ -237,15 +370,41 @@ impl Evidence {
                 "a wait {} before the PC proves its completion, but faults are reported late",
                 counted(*value, "instruction")
             ),
-            Self::AtPc => "the wave stopped before this instruction, unless the PC is too early".to_owned(),
+            Self::AtPc => {
+                "the wave stopped before this instruction, unless its PC is reported too early".to_owned()
+            }
             Self::Recovered => format!("{are} computed again from values that survived"),
+            Self::StoreBetween => format!(
+                "a store whose address is unknown may have changed the memory that gave {}",
+                number("it", "them")
+            ),
+            Self::NoPageFault => {
+                "the wave's stop reason is that of no page fault: the report may be of another wave"
+                    .to_owned()
+            }
+            Self::OtherLanes(lanes) => {
+                let (verb, which) = match lanes.count() {
+                    1 => ("has a bad address", "lane"),
+                    _ => ("have bad addresses", "lanes"),
+                };
+                format!(
+                    "{which} {} {verb}, too, off the reported page",
+                    crate::notation::lanes::ranges(*lanes)
+                )
+            }
             Self::OtherPath => "a branch leads to the PC: another path lacks this access".to_owned(),
             Self::DependsOnPath => format!("several paths lead to the PC: {those_are} by one of them"),
             Self::InLoop => format!("a loop executes it: {those_are} of the last turn"),
             Self::ExecChanged(value) => format!("EXEC changed at {value:#x}: the lanes are an upper bound"),
+            Self::ExecUnknown { at, text } => format!(
+                "lanescope does not know whether `{text}` at {at:#x} changes EXEC: the lanes are an upper bound"
+            ),
             Self::Unknown(value) => value.to_string(),
             Self::OtherWaves(value) => {
                 format!("{} stopped behind the same access", counted(*value, "more wave"))
+            }
+            Self::AtLeastOtherWaves(value) => {
+                format!("at least {} stopped behind the same access", counted(*value, "more wave"))
             }
         }
     }
@@ -258,6 +417,14 @@ pub struct PatternOf {
     pub pattern: Pattern,
     /// The lanes; empty for a scalar access.
     pub lanes: LaneSet,
+}
+
+impl PatternOf {
+    /// Whether all of those lanes have it.
+    #[must_use]
+    pub fn covers(&self, lanes: LaneSet) -> bool {
+        self.lanes.is_empty() || self.lanes.and(lanes) == lanes
+    }
 }
 
 /// A pattern of bad addresses (docs/triage.md has the rules).
@@ -282,15 +449,15 @@ pub enum Pattern {
     },
     /// An index below 0.
     NegativeIndex {
-        /// The index.
-        index: i64,
+        /// The index; `None`: left out.
+        index: Option<i64>,
         /// Whether 32 bits of it were extended with zeros: the address is 4 GiB too high.
         is_zero_extended: bool,
     },
     /// A filler of an allocator or sanitizer.
     Poison {
-        /// The value in the register.
-        value: u64,
+        /// The filler itself; `None`: left out.
+        value: Option<u64>,
         /// The filler's origin.
         origin: &'static str,
     },
@@ -300,7 +467,10 @@ pub enum Pattern {
         space: &'static str,
     },
     /// Memory of the host alone.
-    HostPointer,
+    HostPointer {
+        /// Whether a report has that; otherwise the address alone suggests it.
+        is_reported: bool,
+    },
     /// One flipped bit from memory.
     FlippedBit {
         /// The bit.
@@ -314,6 +484,8 @@ pub enum Pattern {
     PastEnd(Neighbour),
     /// Before the start of an allocation.
     BeforeStart(Neighbour),
+    /// The pointer leads to no memory; the allocation next to it, if one is near.
+    BadPointer(Option<Neighbour>),
     /// The first bytes are in memory, the last ones not.
     Straddles(Neighbour),
     /// Not aligned to the size of an atomic.
@@ -327,8 +499,8 @@ pub enum Pattern {
     Freed,
     /// A large distance from the base pointer.
     LargeIndex {
-        /// The index.
-        index: i64,
+        /// The index; `None`: left out.
+        index: Option<i64>,
     },
 }
 
@@ -358,7 +530,7 @@ pub struct Term {
     pub pointer: Variable,
     /// The size of an element in bytes.
     pub element: u64,
-    /// The index by lane.
+    /// The index by lane; without lanes it is left out.
     pub index: IndexRule,
     /// Variables that have the index as their value, in all lanes of the suspect.
     pub equal: Vec<Variable>,
@@ -366,12 +538,29 @@ pub struct Term {
     pub bounds: Vec<Variable>,
     /// The bounds of the index by the declaration of an array.
     pub declared: Option<DeclaredBounds>,
+    /// The indexes of arrays in the elements, the outermost first.
+    pub inner: Vec<InnerIndex>,
+    /// Whether `expression` has two readings of the addresses, and no evidence decides: an index may be past its bound.
+    pub is_ambiguous: bool,
     /// The allocation that the pointer leads to.
     pub allocation: Option<Neighbour>,
     /// Other expressions that fit equally well.
     pub alternatives: Vec<String>,
     /// Whether the statement is inferred from values alone, and not from the compiler's description.
     pub is_inferred: bool,
+}
+
+/// The index of an array in an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InnerIndex {
+    /// The array: `s[t].a`.
+    pub array: String,
+    /// The index by lane.
+    pub index: IndexRule,
+    /// Variables that have the index as their value.
+    pub equal: Vec<Variable>,
+    /// The bounds by the array's type.
+    pub declared: Option<DeclaredBounds>,
 }
 
 /// The declared bounds of an array's index.
@@ -388,10 +577,10 @@ pub struct DeclaredBounds {
 pub struct Variable {
     /// The path: `x`, `body.at`.
     pub name: String,
-    /// Its value as a debugger prints it, in the first lane of the suspect.
+    /// Its value as a debugger prints it, in the first lane of the suspect. Empty: unknown or left out.
     pub value: String,
-    /// `argument`, `local`, `kernel argument`.
-    pub kind: &'static str,
+    /// Its kind.
+    pub kind: PartOwner,
     /// The inferences behind its place.
     pub inferred: Inferred,
 }

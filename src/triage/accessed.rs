@@ -1,5 +1,6 @@
 //! A suspected access with its surroundings: registers of the address, memory map, and the addresses of other lanes.
 
+use super::judge::overlap;
 use super::map::Map;
 use super::registers::{WaveRegisters, apertures};
 use super::{AddressOf, Suspect};
@@ -14,6 +15,8 @@ pub(super) struct Accessed<'a> {
     pub(super) session: &'a dyn Inspect,
     pub(super) suspect: &'a Suspect,
     pub(super) faults: &'a [Fault],
+    /// The dump's id of the wave's GPU. `None`: unknown.
+    pub(super) agent: Option<u32>,
     pub(super) map: Map<'a>,
     /// The suspected lanes, in order; one entry for a scalar access.
     pub(super) lanes: Vec<LaneAt>,
@@ -49,6 +52,8 @@ impl LaneAt {
 pub(super) struct AddressParts {
     /// A base apart from the index.
     pub(super) base: Option<u64>,
+    /// The pointer that the code before the access adds the index to.
+    pub(super) origin: Option<u64>,
     /// The 32-bit index beside that base.
     pub(super) index: Option<u32>,
     /// The register with base and index.
@@ -67,7 +72,10 @@ impl<'a> Accessed<'a> {
             address: of.address,
             global: of.global,
             bytes: u64::from(of.bytes.unwrap_or(1)).max(1),
-            parts: parts(&suspect.access.form, &registers, of),
+            parts: AddressParts {
+                origin: suspect.origins.iter().find(|(lane, _)| *lane == of.lane).map(|(_, origin)| *origin),
+                ..parts(&suspect.access.form, &registers, of)
+            },
         };
         let mut lanes: Vec<LaneAt> = Vec::with_capacity(suspect.addresses.len());
         for of in &suspect.addresses {
@@ -106,29 +114,37 @@ impl<'a> Accessed<'a> {
             ))
         });
         let apertures = apertures.collect();
-        Self { session, suspect, faults, map: Map::new(session, wave), lanes, others, apertures }
+        let agent = session.wave(wave).ok().map(|info| info.agent);
+        Self { session, suspect, faults, agent, map: Map::new(session, wave), lanes, others, apertures }
     }
 
     /// Whether a byte of the access is on a page that a report names.
     pub(super) fn is_on_page(&self, lane: &LaneAt, wanted: impl Fn(&Fault) -> bool) -> bool {
-        let Some(first) = lane.global else { return false };
-        let last = first.saturating_add(lane.bytes - 1);
-        self.faults.iter().filter(|fault| wanted(fault)).any(|fault| {
-            fault.page().is_some_and(|page| {
-                page.start <= last && first <= page.start.saturating_add(page.bytes.saturating_sub(1))
-            })
-        })
+        lane.global.is_some_and(|first| self.is_reported(first, lane.bytes, wanted))
+    }
+
+    /// Whether one of these bytes of global memory is on a page that a report names.
+    fn is_reported(&self, first: u64, bytes: u64, wanted: impl Fn(&Fault) -> bool) -> bool {
+        let concerns = |fault: &Fault| self.agent.is_none_or(|agent| fault.concerns(agent));
+        self.faults
+            .iter()
+            .filter(|fault| concerns(fault) && wanted(fault))
+            .any(|fault| fault.page().is_some_and(|page| overlap((first, bytes), (page.start, page.bytes))))
     }
 
     /// Whether the first byte of an access is known to be unmapped: by a whole map, or by a report for its page. A
     /// byte that the capture lists is mapped.
     pub(super) fn is_unmapped(&self, lane: &LaneAt) -> bool {
-        let Some(address) = lane.global else { return false };
+        lane.global.is_some_and(|address| self.are_unmapped(address, lane.bytes))
+    }
+
+    /// The same for bytes of global memory.
+    pub(super) fn are_unmapped(&self, address: u64, bytes: u64) -> bool {
         let is_reported = |fault: &Fault| {
             !fault.reasons.contains(&FaultReason::ReadOnly)
                 || fault.reasons.contains(&FaultReason::NotPresent)
         };
-        !self.map.lists(address) && (self.map.is_whole() || self.is_on_page(lane, is_reported))
+        !self.map.lists(address) && (self.map.is_whole() || self.is_reported(address, bytes, is_reported))
     }
 }
 
@@ -163,7 +179,7 @@ fn parts(form: &Form, registers: &WaveRegisters<'_>, of: &AddressOf) -> AddressP
     let dword = |range: RegisterRange, index: u16| registers.dword(range.file, range.first + index, lane);
     let wide = |range: RegisterRange| Some(u64::from(dword(range, 0)?) | u64::from(dword(range, 1)?) << 32);
     let found = match *form {
-        Form::Flat { address, offset } => {
+        Form::Flat { address, index: None, offset, .. } => {
             AddressParts { sum: wide(address), offset: offset.into(), ..AddressParts::default() }
         }
         Form::Global { base: Some(base), index: None, lane_stride: 0, offset, .. }
@@ -171,20 +187,21 @@ fn parts(form: &Form, registers: &WaveRegisters<'_>, of: &AddressOf) -> AddressP
         {
             AddressParts { sum: wide(base), offset: offset.into(), ..AddressParts::default() }
         }
-        Form::Global { base: Some(base), index, scale: 1, lane_stride: 0, offset } => {
+        Form::Flat { address: base, index, scale: 1, offset }
+        | Form::Global { base: Some(base), index, scale: 1, lane_stride: 0, offset } => {
             let index = index.map(|index| dword(index, 0));
             match index {
                 Some(None) => AddressParts::default(),
                 _ => AddressParts {
                     base: wide(base),
                     index: index.flatten(),
-                    sum: None,
                     offset: offset.into(),
+                    ..AddressParts::default()
                 },
             }
         }
         Form::Scalar { base, scalar: None, offset, .. } => {
-            AddressParts { base: wide(base), index: None, sum: None, offset: offset.into() }
+            AddressParts { base: wide(base), offset: offset.into(), ..AddressParts::default() }
         }
         _ => AddressParts::default(),
     };

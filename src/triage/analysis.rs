@@ -1,10 +1,13 @@
 //! The analysis: waves by their stops, suspected accesses, other causes, hangs.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::hang::hang;
-use super::judge::{Fit, Judge};
+use super::judge::{Fit, Judge, is_cut};
 use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use super::rank::{self, Sighted};
 use super::registers;
@@ -13,12 +16,14 @@ use super::walk::launch::Launches;
 use super::walk::look::Look;
 use super::walk::work::Work;
 use super::walk::{self, Callees, Caller, Paths, registers::Registers};
-use super::{Cause, Limit, MissingData, Suspect, Triage, causes, describe};
+use super::{
+    Cause, Confidence, Evidence, Limit, MissingData, Suspect, Triage, are_fetches, causes, describe,
+};
 use crate::capture::{Fault, FaultAccess, FaultKind, PAGE};
-use crate::debuginfo::demangle;
+use crate::debuginfo::source_name;
 use crate::isa::{Access, Control};
 use crate::session::{Inspect, StackEnd};
-use crate::units::WaveId;
+use crate::units::{WaveId, WaveSize};
 
 /// Maximum number of accesses of waves whose registers are read.
 const MAX_LOOKS: usize = 20_000;
@@ -55,14 +60,30 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         found.waves.left_out = outside.saturating_sub(served);
     }
     let mut code = Listings::default();
-    let stopped = survey.stopped();
+    let mut stopped = survey.stopped();
     let stop = stopped.first().map(|group| group.stop);
+    let has_faulted = found.waves.faulted > 0;
     let is_memory = match stop {
         Some(Stop::Memory) => true,
         Some(Stop::OtherFault) | None => false,
-        Some(Stop::Halted | Stop::Unknown | Stop::Running) => faults.iter().any(Fault::is_of_memory),
+        // A report decides about the waves of its GPU alone.
+        Some(Stop::Halted | Stop::Unknown | Stop::Running) => {
+            let concerns = |group: &Group<'_>| faults.iter().any(|fault| fault.concerns(group.agent));
+            let of_memory = |group: &&Group<'_>| {
+                faults.iter().any(|fault| fault.is_of_memory() && fault.concerns(group.agent))
+            };
+            stopped.sort_by_key(|group| !concerns(group));
+            // Without a fault of a wave, a report of a GPU without waves is the only known cause.
+            let of_waves = |fault: &Fault| fault.is_of_memory() && fault.is_of_waves();
+            let is_alone = !has_faulted && question.wave.is_none() && faults.iter().any(of_waves);
+            let is_memory = is_alone || stopped.iter().any(of_memory);
+            if is_memory {
+                stopped.retain(of_memory);
+            }
+            found.waves.chosen = stopped.first().and_then(|group| group.waves.first().copied());
+            is_memory
+        }
     };
-    let has_faulted = found.waves.faulted > 0;
     let chosen = found.waves.chosen.filter(|_| has_faulted || question.wave.is_some());
     let session = |wave: WaveId| sessions.iter().copied().find(|session| session.has_wave(wave));
     let other = chosen.and_then(|wave| causes::cause(session(wave)?, wave, &mut code));
@@ -70,11 +91,15 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     if is_memory && found.cause.is_none() {
         found.cause = Some(Cause::Memory);
         suspects(&stopped, &faults, &mut code, &mut found);
-    } else if found.cause.is_none() && faults.is_empty() && stop == Some(Stop::Halted) {
+    } else if found.cause.is_none()
+        && stop == Some(Stop::Halted)
+        && !stopped.first().is_some_and(|group| faults.iter().any(|fault| fault.concerns(group.agent)))
+    {
         add(&mut found.missing, MissingData::StopReason);
     }
     let is_hang_reported = |fault: &Fault| fault.kind == FaultKind::Hang;
-    if question.wants_hang || !has_faulted && faults.iter().all(is_hang_reported) {
+    let is_of_none = |fault: &Fault| is_hang_reported(fault) || !fault.is_of_waves();
+    if question.wants_hang || !has_faulted && faults.iter().all(is_of_none) {
         let mut missing = Vec::new();
         let hang = hang(sessions, question.wave, &mut code, &mut missing);
         missing.into_iter().for_each(|new| add(&mut found.missing, new));
@@ -88,6 +113,13 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     }
     if found.cause.is_none() && !has_faulted {
         found.cause = faults.iter().find(|fault| is_hang_reported(fault)).map(causes::of_queue);
+    }
+    if let Some(Cause::Bystander { .. }) = found.cause {
+        // The wave that faulted is not among those of the question.
+        found.waves.bystanders = found.waves.asked.saturating_sub(found.waves.unknown);
+    }
+    if found.waves.unknown > 0 {
+        add(&mut found.missing, MissingData::StopReasons { waves: found.waves.unknown });
     }
     if let Some(chosen) = found.waves.chosen {
         found.waves.others = survey.others(chosen);
@@ -104,6 +136,18 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     if without_pc > 0 {
         add(&mut found.missing, MissingData::WavePcs { waves: without_pc });
     }
+    if groups.iter().all(|group| are_fetches(faults, group.agent)) && !groups.is_empty() {
+        // No access to data is the cause. The wave whose PC is on the page fetched there.
+        let is_on_page = |group: &&Group<'_>| {
+            let pages = faults.iter().filter_map(Fault::page);
+            group.pc.is_some_and(|pc| {
+                pages.into_iter().any(|page| page.start & !(PAGE - 1) == pc.0 & !(PAGE - 1))
+            })
+        };
+        let chosen = groups.iter().copied().find(is_on_page).or(groups.first().copied());
+        found.waves.chosen = chosen.and_then(|group| group.waves.first().copied());
+        return;
+    }
     let stacks: Vec<Stack<'_>> = groups.iter().filter_map(|group| Stack::of(group)).collect();
     let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
     code.prepare(&places);
@@ -112,11 +156,13 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let mut budget = MAX_LOOKS;
     let mut all = Vec::new();
     let mut is_searched = walks.len() == stopped.len();
+    let mut is_cut_within = false;
     let launches = groups.first().map(|group| Launches::of(group.session)).unwrap_or_default();
     for (walk, stack) in walks.iter().zip(&walked) {
         let judge = Judge::new(stack.group.session, stack.group.agent, faults);
         let (sighted, is_cut) = sightings(walk, stack.group, &judge, (&launches, &work), &mut budget);
         is_searched &= !is_cut;
+        is_cut_within |= is_cut;
         all.extend(sighted.into_iter().map(|one| (stack.group, one)));
     }
     let unexplained = if is_searched { unexplained(faults, &groups, &all) } else { Vec::new() };
@@ -124,27 +170,57 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let described = rank::leader(all.iter_mut().map(|(_, one)| one)).and_then(|index| all.get(index));
     let described = described.map(|(group, _)| *group).or(groups.first().copied());
     let is_own = |group: &Group<'_>| described.is_some_and(|own| own.fault() == group.fault());
-    let has_page = described.is_some_and(|group| Judge::new(group.session, group.agent, faults).has_page());
+    let judge = described.map(|group| Judge::new(group.session, group.agent, faults));
+    let has_page = judge.as_ref().is_some_and(Judge::has_page);
+    let is_closed = judge.as_ref().is_some_and(Judge::excludes);
     let (sighted, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(group, _)| is_own(group));
     let sighted: Vec<Sighted<'_>> = sighted.into_iter().map(|(_, one)| one).collect();
+    let is_cut = is_cut(faults);
     let limits = [
+        (Limit::Reports, is_cut),
         (Limit::Pcs, stopped.len() > groups.len()),
-        (Limit::Accesses, budget == 0),
+        (Limit::Accesses, budget == 0 || has_page && is_cut_within),
         (Limit::Paths, work.has_cut_paths()),
         (Limit::Registers, work.has_cut_registers()),
     ];
     for (limit, _) in limits.into_iter().filter(|(_, is_reached)| *is_reached) {
         add(&mut found.missing, MissingData::Limit(limit));
     }
-    let is_whole = walks.len() == stopped.len() && budget > 0 && !others.iter().any(|(_, one)| one.can_fit());
-    let rank::Ranked { mut suspects, further, further_unknown } = rank::rank(sighted, has_page, is_whole);
+    // A wave without a known stop reason may have the fault.
+    let are_unknown_examined = stopped.first().is_some_and(|group| group.stop == Stop::Unknown);
+    let is_whole = walks.len() == stopped.len()
+        && budget > 0
+        && !is_cut
+        && (found.waves.unknown == 0 || are_unknown_examined)
+        && !others.iter().any(|(_, one)| one.can_fit());
+    let is_foreign = |group: &Group<'_>| described.is_some_and(|own| own.agent != group.agent);
+    let has_rival = others.iter().any(|(group, one)| is_foreign(group) && one.is_on_page());
+    let rank::Ranked { mut suspects, further, further_unknown } = rank::rank(sighted, is_closed, is_whole);
+    if let Some(first) = suspects.first_mut().filter(|first| has_rival && first.is_on_page()) {
+        first.confidence = Confidence::Possible;
+        first.evidence.push(Evidence::OtherGpu);
+    }
     found.further = further;
     found.further_unknown = further_unknown;
     for suspect in &mut suspects {
+        if is_cut_within {
+            for one in &mut suspect.evidence {
+                if let Evidence::OtherWaves(count) = *one {
+                    *one = Evidence::AtLeastOtherWaves(count);
+                }
+            }
+        }
         if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {
             let at = &mut suspect.at;
             let line = at.file.as_deref().zip(at.line);
             at.text = line.and_then(|(file, line)| group.session.source_line(file, line));
+            let apertures = registers::apertures(group.session, suspect.wave);
+            let registers = Registers::new(group.session, suspect.wave, &apertures, &launches, &work);
+            let is_own = |stack: &Stack<'_>| stack.group.waves.contains(&suspect.wave);
+            let walk = walks.iter().zip(&walked).find(|(_, stack)| is_own(stack)).map(|(walk, _)| walk);
+            suspect.origins = walk.map(|walk| walk.origins(suspect, &registers)).unwrap_or_default();
+            suspect.written =
+                walk.map(|walk| walk.written(suspect, &group.session.kind())).unwrap_or_default();
             // The line names the pointer.
             describe(group.session, faults, suspect);
         }
@@ -155,11 +231,16 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
         // Unknown addresses alone may all be on the page.
         if first.is_good() || first.is_on_page() {
             let new = |page| MissingData::Access { page };
-            unexplained.into_iter().take(MAX_LISTED).for_each(|page| add(&mut found.missing, new(page)));
+            unexplained.into_iter().for_each(|page| add(&mut found.missing, new(page)));
         }
     }
     found.suspects = suspects;
-    if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture) {
+    let concerns = |fault: &Fault| described.is_none_or(|group| fault.concerns(group.agent));
+    if groups.is_empty() {
+        // The reports are of GPUs without waves.
+        let pages = faults.iter().filter_map(|fault| Some(fault.page()?.start & !(PAGE - 1)));
+        pages.for_each(|page| add(&mut found.missing, MissingData::Access { page }));
+    } else if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture && concerns(fault)) {
         add(&mut found.missing, MissingData::Page);
     }
     let own = walks.iter().zip(&walked).filter(|(_, stack)| is_own(stack.group)).map(|(walk, _)| walk);
@@ -214,12 +295,12 @@ fn walks<'s, 'a>(
     found.into_iter().map(|(walk, stack, _)| (walk, stack)).unzip()
 }
 
-/// First bytes of the reported pages that no known address is on.
+/// First bytes of the reported pages that no known address is on; at most [`MAX_FAULTS`](crate::capture::MAX_FAULTS).
 fn unexplained(faults: &[Fault], groups: &[&Group<'_>], all: &[(&Group<'_>, Sighted<'_>)]) -> Vec<u64> {
     let explained: BTreeSet<u64> = all.iter().flat_map(|(_, one)| one.pages()).collect();
     let agents: BTreeSet<u32> = groups.iter().map(|group| group.agent).collect();
     let is_here = |fault: &&Fault| {
-        fault.agent.is_none_or(|of| agents.contains(&of)) && fault.access != Some(FaultAccess::Execute)
+        agents.iter().any(|agent| fault.concerns(*agent)) && fault.access != Some(FaultAccess::Execute)
     };
     let pages = faults.iter().filter(is_here).filter_map(|fault| Some(fault.page()?.start));
     let pages: BTreeSet<u64> = pages.filter(|start| !explained.contains(start)).collect();
@@ -326,7 +407,7 @@ impl<'a> Stack<'a> {
             self.check_caller(&mut listings);
         }
         let kernel = self.group.waves.first().and_then(|wave| self.group.session.wave(*wave).ok()?.kernel);
-        let kernel = kernel.map(|symbol| demangle(&symbol).unwrap_or(symbol));
+        let kernel = kernel.map(|symbol| source_name(&symbol));
         let outermost = listings.last().and_then(|(listing, _)| listing.function.as_ref());
         let is_kernel = outermost.is_some_and(|of| kernel.as_deref() == Some(&*of.name));
         let is_whole = self.is_inferred || listings.len() == self.places.len();
@@ -341,8 +422,14 @@ impl<'a> Stack<'a> {
             listing: Arc::clone(listing),
             resume: last.saturating_add(1),
         };
-        let callers: Vec<Caller> = callers.iter().map(caller).collect();
-        let has_kernel = (self.has_kernel || is_kernel) && is_whole;
+        // The call of a caller may have led to another function, which jumped here.
+        let size = self.group.session.kind().wave_size;
+        let calls = listings.iter().zip(callers);
+        let known =
+            calls.take_while(|((function, _), (caller, last))| is_call_of(function, caller, *last, size));
+        let known = known.count();
+        let callers: Vec<Caller> = callers.iter().take(known).map(caller).collect();
+        let has_kernel = (self.has_kernel || is_kernel) && is_whole && known + 1 == listings.len();
         Ok(walk::search_with(listing, *pc, &callers, callees, has_kernel, work))
     }
 }
@@ -359,6 +446,14 @@ impl Stack<'_> {
             listings.truncate(1);
         }
     }
+}
+
+/// Whether the call before a return address may lead to a function: the code before it computes no other address.
+fn is_call_of(function: &Listing, caller: &Arc<Listing>, last: u64, size: WaveSize) -> bool {
+    let call = caller.holding(last).map(|index| causes::Call { listing: Arc::clone(caller), index });
+    let target = call.and_then(|call| call.target(size));
+    let start = function.function.as_ref().map(|function| function.start);
+    target.is_none() || start.is_none() || target == start
 }
 
 fn missing_registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<MissingData>) {

@@ -1,6 +1,6 @@
 //! Causes of a stop.
 
-use super::SourceAt;
+use super::{Confidence, SourceAt};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The cause of a crash or hang.
@@ -71,6 +71,8 @@ pub struct Assertion {
     pub at: SourceAt,
     /// The condition, if a string of the program or the source has it.
     pub condition: Option<String>,
+    /// Whether only the program's output has it, and the names of its function and of the wave's differ.
+    pub is_inferred: bool,
     /// The lanes that failed, if EXEC shows them.
     pub lanes: LaneSet,
     /// The wave.
@@ -82,14 +84,30 @@ pub struct Assertion {
 pub struct Arithmetic {
     /// The exceptions by AMD's names.
     pub kinds: Vec<String>,
-    /// The place of the PC.
+    /// The place of the instruction, and of all others; else that of the PC.
     pub at: SourceAt,
-    /// The instruction before the PC that can raise it, with its address.
+    /// The instruction before the PC that raised it, or the nearest one that can have, with its address.
     pub instruction: Option<(u64, String)>,
-    /// Operands of the lanes that explain it: `v3 = 0`.
-    pub operands: Vec<(LaneId, String)>,
+    /// Further instructions that can have raised it, the nearest first.
+    pub others: Vec<(u64, String)>,
+    /// Whether the instruction is the cause: `Possible` or `Likely`.
+    pub confidence: Confidence,
+    /// The reason for which it is only possible.
+    pub doubt: Option<String>,
+    /// Whether the lanes of the operands are an upper bound: EXEC before the instruction is unknown.
+    pub is_bound: bool,
+    /// Operands of the lanes that explain it: `v3 = 0`; those of a scalar operation have no lane.
+    pub operands: Vec<(Option<LaneId>, String)>,
     /// The wave.
     pub wave: WaveId,
+}
+
+impl Arithmetic {
+    /// The lanes with operands that explain it.
+    #[must_use]
+    pub fn lanes(&self) -> LaneSet {
+        self.operands.iter().filter_map(|(lane, _)| *lane).collect()
+    }
 }
 
 /// An instruction of another processor.

@@ -7,10 +7,9 @@ use serde::{Serialize, Serializer};
 pub use types::*;
 
 use super::{
-    Cause, Confidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, OtherFault, Pattern, PatternOf,
-    PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
+    Cause, DeclaredBounds, GroupWait, Hang, IndexRule, InnerIndex, MissingData, Neighbour, OtherFault,
+    Pattern, PatternOf, PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
 };
-use crate::isa::Direction;
 use crate::notation::ranges;
 use crate::report::fault::{self, ReportedFault};
 use crate::report::schema::{Hex, Lanes, Run, Streamed};
@@ -34,7 +33,7 @@ impl Serialize for StreamedHang<'_> {
         let (of, scene) = (&self.hang, &Scene::new(&self.sessions));
         let count = |(dispatch, of, waves): &(_, super::WaveState, usize)| StateWaves {
             dispatch: *dispatch,
-            state: of.name(),
+            state: *of,
             waves: *waves,
         };
         let hang = HangJson {
@@ -95,7 +94,7 @@ fn access(of: &Suspect, scene: &Scene<'_>) -> AccessJson {
         instruction: Hex(of.instruction),
         text: of.text.clone(),
         distance: of.distance,
-        access: direction(of.access.direction),
+        access: of.access.direction,
         size: of.access.bytes,
         lanes: Lanes(of.lanes),
         lanes_are_bound: of.is_bound,
@@ -106,9 +105,9 @@ fn access(of: &Suspect, scene: &Scene<'_>) -> AccessJson {
             .collect(),
         space: space.unwrap_or_else(|| "global".to_owned()),
         unknown: of.unknown.as_ref().map(unknown),
-        confidence: confidence(of.confidence),
+        confidence: of.confidence,
         reasons: of.evidence.iter().map(|reason| reason.of(of)).collect(),
-        patterns: of.patterns.iter().map(pattern).collect(),
+        patterns: of.patterns.iter().filter_map(pattern).collect(),
         also: runs(&of.also, scene),
         function: of.at.function.clone(),
         file: of.at.file.clone(),
@@ -138,11 +137,26 @@ fn term(of: &Term) -> TermJson {
         index: index(&of.index),
         index_variables: of.equal.iter().map(variable).collect(),
         bounds: of.bounds.iter().map(variable).collect(),
-        declared: of.declared.map(|declared| DeclaredJson { first: declared.first, count: declared.count }),
+        declared: of.declared.map(declared),
+        inner: of.inner.iter().map(inner).collect(),
+        ambiguous: of.is_ambiguous,
         allocation: of.allocation.as_ref().map(allocation),
         alternatives: of.alternatives.clone(),
         inferred: of.is_inferred,
     }
+}
+
+fn inner(of: &InnerIndex) -> InnerIndexJson {
+    InnerIndexJson {
+        array: of.array.clone(),
+        index: index(&of.index),
+        index_variables: of.equal.iter().map(variable).collect(),
+        declared: of.declared.map(declared),
+    }
+}
+
+fn declared(of: DeclaredBounds) -> DeclaredJson {
+    DeclaredJson { first: of.first, count: of.count }
 }
 
 fn variable(of: &Variable) -> VariableJson {
@@ -150,7 +164,7 @@ fn variable(of: &Variable) -> VariableJson {
         name: of.name.clone(),
         value: of.value.clone(),
         kind: of.kind,
-        inferred: of.inferred.names(),
+        inferred: of.inferred.sources(),
     }
 }
 
@@ -178,30 +192,32 @@ fn allocation(of: &Neighbour) -> AllocationJson {
     }
 }
 
-fn pattern(of: &PatternOf) -> PatternJson {
+/// A pattern; `None`: its number is left out.
+fn pattern(of: &PatternOf) -> Option<PatternJson> {
     use PatternKind as Kind;
     let pattern = match &of.pattern {
         Pattern::Null { base, offset } => Kind::Null { base: base.map(Hex), offset: Hex(*offset) },
         Pattern::NonCanonical => Kind::NonCanonical,
         Pattern::Wrapped32 { times, meant } => Kind::Overflow32 { times: *times, meant: Hex(*meant) },
         Pattern::NegativeIndex { index, is_zero_extended } => {
-            Kind::NegativeIndex { index: *index, zero_extended: *is_zero_extended }
+            Kind::NegativeIndex { index: (*index)?, zero_extended: *is_zero_extended }
         }
-        Pattern::Poison { value, origin } => Kind::Poison { value: Hex(*value), origin },
+        Pattern::Poison { value, origin } => Kind::Poison { value: Hex((*value)?), origin },
         Pattern::OtherAperture { space } => Kind::OtherAperture { space },
-        Pattern::HostPointer => Kind::HostPointer,
+        Pattern::HostPointer { is_reported } => Kind::HostPointer { reported: *is_reported },
         Pattern::FlippedBit { bit, meant, alternatives } => {
             Kind::FlippedBit { bit: *bit, meant: Hex(*meant), alternatives: *alternatives }
         }
         Pattern::PastEnd(of) => Kind::PastEnd { allocation: allocation(of) },
         Pattern::BeforeStart(of) => Kind::BeforeStart { allocation: allocation(of) },
+        Pattern::BadPointer(of) => Kind::BadPointer { neighbour: of.as_ref().map(allocation) },
         Pattern::Straddles(of) => Kind::Straddles { allocation: allocation(of) },
         Pattern::Misaligned { needed } => Kind::Misaligned { needed: *needed },
         Pattern::ReadOnly => Kind::ReadOnly,
         Pattern::Freed => Kind::Freed,
-        Pattern::LargeIndex { index } => Kind::LargeIndex { index: *index },
+        Pattern::LargeIndex { index } => Kind::LargeIndex { index: (*index)? },
     };
-    PatternJson { pattern, lanes: Lanes(of.lanes) }
+    Some(PatternJson { pattern, lanes: Lanes(of.lanes) })
 }
 
 fn stops(triage: &Triage, scene: &Scene<'_>) -> StopsJson {
@@ -235,6 +251,7 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
             CauseJson::BadPc { pc: Hex(*pc), holders: holders.clone(), caller: caller.as_ref().map(place) }
         }
         Cause::Assertion(of) => CauseJson::Assertion {
+            inferred: of.is_inferred,
             wave: scene.id(of.wave),
             lanes: Lanes(of.lanes),
             condition: of.condition.clone(),
@@ -254,8 +271,11 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
             }
         }
         Cause::Arithmetic(of) => {
-            let operands =
-                of.operands.iter().map(|(lane, text)| Operand { lane: lane.0, operands: text.clone() });
+            let scalar = of.operands.iter().find(|(lane, _)| lane.is_none()).map(|(_, text)| text.clone());
+            let operand = |(lane, text): &(Option<LaneId>, String)| {
+                Some(Operand { lane: (*lane)?.0, operands: text.clone() })
+            };
+            let operands = of.operands.iter().filter_map(operand);
             CauseJson::Arithmetic {
                 wave: scene.id(of.wave),
                 exceptions: of.kinds.iter().map(|kind| kind.to_lowercase()).collect(),
@@ -263,6 +283,11 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
                 instruction: of.instruction.as_ref().map(|(address, _)| Hex(*address)),
                 text: of.instruction.as_ref().map(|(_, text)| text.clone()),
                 operands: operands.collect(),
+                scalar,
+                lanes_are_bound: of.is_bound,
+                confidence: of.confidence,
+                reason: of.doubt.clone(),
+                others: of.others.iter().map(operation).collect(),
             }
         }
         Cause::Ecc => CauseJson::Ecc,
@@ -271,6 +296,10 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
         Cause::Bystander { faulted } => CauseJson::Bystander { faulted: scene.id(*faulted) },
         Cause::Hang => CauseJson::Hang,
     }
+}
+
+fn operation((address, text): &(u64, String)) -> Operation {
+    Operation { instruction: Hex(*address), text: text.clone() }
 }
 
 fn group(of: &GroupWait, scene: &Scene<'_>) -> GroupJson {
@@ -288,7 +317,7 @@ fn group(of: &GroupWait, scene: &Scene<'_>) -> GroupJson {
 fn wait(of: &WaveWait, scene: &Scene<'_>) -> WaitJson {
     WaitJson {
         wave: scene.id(of.wave),
-        state: of.state.name(),
+        state: of.state,
         pc: of.at.pc.map(|pc| Hex(pc.0)),
         function: of.at.function.clone(),
         file: of.at.file.clone(),
@@ -312,22 +341,6 @@ fn poll(of: &PolledValue) -> PollJson {
     }
 }
 
-fn direction(of: Direction) -> &'static str {
-    match of {
-        Direction::Load => "load",
-        Direction::Store => "store",
-        Direction::Atomic { .. } => "atomic",
-    }
-}
-
-fn confidence(of: Confidence) -> &'static str {
-    match of {
-        Confidence::Exact => "exact",
-        Confidence::Likely => "likely",
-        Confidence::Possible => "possible",
-    }
-}
-
 fn missing(of: &MissingData) -> MissingJson {
-    MissingJson { missing: of.name(), text: of.to_string() }
+    MissingJson { missing: of.clone(), text: of.to_string() }
 }

@@ -8,7 +8,8 @@ mod tests;
 use super::map::{Map, is_hole};
 use super::walk::look::Look;
 use super::{AddressOf, Evidence};
-use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, PAGE};
+use crate::arch::SpaceScope;
+use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, MAX_FAULTS, PAGE};
 use crate::isa::{Access, Direction, Family};
 use crate::session::address::GLOBAL;
 use crate::session::{Inspect, MemoryAddress};
@@ -37,8 +38,10 @@ pub(super) enum Fit {
     Unsure,
     /// An address is unknown.
     Unknown,
-    /// An address in the wave's private memory is unknown.
+    /// An address in the wave's private memory is unknown, or the place of that memory is.
     UnknownPrivate,
+    /// No address fits, and some come from registers that were overwritten.
+    Recovered,
     /// All addresses are known, and none fits.
     Fine,
 }
@@ -60,34 +63,68 @@ pub(super) struct Sighting {
     pub(super) is_good: bool,
 }
 
+/// Lanes of a fit, their addresses and the evidence.
+type Class = (LaneSet, Vec<AddressOf>, Vec<Evidence>);
+
+/// Of lanes that may have been inactive, those with bad addresses and those with addresses that are not captured are one
+/// class, so that the bound has all of them. `certain`: the lanes that executed the access; if some of them are in one
+/// class alone, that class counts.
+fn merge_classes(by_fit: &mut [Class; 4], certain: LaneSet) {
+    let [_, _, bad, not_captured] = by_fit;
+    let has_certain = |of: &Class| !of.0.and(certain).is_empty();
+    if bad.1.is_empty() || not_captured.1.is_empty() || has_certain(bad) {
+        return;
+    }
+    if has_certain(not_captured) {
+        *bad = Class::default();
+        return;
+    }
+    let (lanes, addresses, evidence) = std::mem::take(not_captured);
+    bad.0 = bad.0.or(lanes);
+    bad.1.extend(addresses);
+    bad.1.sort_by_key(|at| at.lane);
+    bad.2.extend(evidence);
+}
+
 /// The reports and the memory map that accesses are compared with.
 pub(super) struct Judge<'a> {
     session: &'a dyn Inspect,
     pages: Vec<(FaultAddress, &'a Fault)>,
     /// Whether the reports of memory are of apertures alone; `None`: no report.
     is_aperture: Option<bool>,
+    /// Whether all reports are listed: an address off their pages does not explain the fault.
+    is_whole: bool,
 }
 
 impl<'a> Judge<'a> {
     /// `agent`: the dump's id of the waves' GPU; reports of other GPUs are ignored.
     pub(super) fn new(session: &'a dyn Inspect, agent: u32, faults: &'a [Fault]) -> Self {
-        let is_here = |fault: &Fault| fault.agent.is_none_or(|of| of == agent);
         let page = |fault: &'a Fault| {
-            let address = fault.page().filter(|_| is_here(fault))?;
+            let address = fault.page().filter(|_| fault.concerns(agent))?;
             (fault.access != Some(FaultAccess::Execute)).then_some((address, fault))
         };
         let mut kinds = faults
             .iter()
-            .filter(|fault| is_here(fault))
+            .filter(|fault| fault.concerns(agent))
             .filter(|fault| fault.is_of_memory())
             .map(|fault| fault.kind == FaultKind::Aperture);
         let is_aperture = kinds.next().map(|first| first && kinds.all(|kind| kind));
-        Self { session, pages: faults.iter().filter_map(page).collect(), is_aperture }
+        Self {
+            session,
+            pages: faults.iter().filter_map(page).collect(),
+            is_aperture,
+            is_whole: !is_cut(faults),
+        }
     }
 
     /// Whether a report names a page.
     pub(super) fn has_page(&self) -> bool {
         !self.pages.is_empty()
+    }
+
+    /// Whether an address off the reported pages is known to be no cause.
+    pub(super) fn excludes(&self) -> bool {
+        self.has_page() && self.is_whole && !self.pages.iter().any(|(page, _)| page.is_inexact)
     }
 
     /// The first byte of the reported page; `None`: several are reported.
@@ -99,58 +136,80 @@ impl<'a> Judge<'a> {
 
     /// Judges the addresses of an access in a wave.
     pub(super) fn judge(&self, wave: WaveId, access: &Access, look: Look) -> Sighting {
+        let mut look = look;
+        self.drop_masked(wave, access, &mut look);
         let is_aperture = self.is_aperture(wave);
-        let mut has_bad = false;
-        let mut by_fit: [(LaneSet, Vec<AddressOf>); 4] = Default::default();
-        let mut evidence = Vec::new();
-        let mut note = |new: Evidence| {
-            if !evidence.contains(&new) {
-                evidence.push(new);
-            }
-        };
+        let (mut has_bad, mut has_unknown_place) = (false, false);
+        let mut by_fit: [Class; 4] = Default::default();
         for address in &look.addresses {
-            let fit = self.fit(wave, *address, access, is_aperture, &mut note);
+            let mut noted = Vec::new();
+            let fit = self.fit(wave, *address, access, is_aperture, &mut |new| noted.push(new));
             let slot = match fit {
                 Fit::OnPage => 0,
                 Fit::SamePage => 1,
                 Fit::Bad => 2,
                 Fit::NotCaptured => 3,
-                Fit::Unsure | Fit::Unknown | Fit::UnknownPrivate | Fit::Fine => continue,
+                Fit::UnknownPrivate => {
+                    has_unknown_place = true;
+                    continue;
+                }
+                Fit::Unsure | Fit::Unknown | Fit::Recovered | Fit::Fine => continue,
             };
             has_bad = true;
-            if let Some((lanes, addresses)) = by_fit.get_mut(slot) {
+            if let Some((lanes, addresses, evidence)) = by_fit.get_mut(slot) {
                 *lanes = lanes.or(address.lane.map_or(LaneSet::default(), LaneSet::one));
                 addresses.push(*address);
+                noted.retain(|new| !evidence.contains(new));
+                evidence.append(&mut noted);
             }
         }
         let is_unknown = look.unknown.is_some();
+        if look.exec_changed.is_some() {
+            merge_classes(&mut by_fit, look.certain);
+        }
+        let off_page = by_fit.get(2).map(|(lanes, ..)| *lanes).filter(|lanes| !lanes.is_empty());
         let fits = [Fit::OnPage, Fit::SamePage, Fit::Bad, Fit::NotCaptured].into_iter().zip(by_fit);
         // Bad addresses on another page do not explain a report.
-        let mut fits = fits.filter(|(fit, (_, addresses))| {
-            !addresses.is_empty() && (*fit <= Fit::SamePage || !self.has_page())
+        let mut fits = fits.filter(|(fit, (_, addresses, _))| {
+            !addresses.is_empty() && (*fit <= Fit::SamePage || !self.excludes())
         });
-        let (fit, lanes, addresses) = match fits.next() {
-            Some((fit, (lanes, addresses))) => (fit, lanes, addresses),
+        let (fit, (lanes, addresses, mut evidence)) = match fits.next() {
+            Some(best) => best,
             // The known addresses do not fit, and say nothing about the unknown ones.
             None if is_unknown => {
                 let fit = if look.is_private { Fit::UnknownPrivate } else { Fit::Unknown };
-                (fit, LaneSet::EMPTY, Vec::new())
+                (fit, Default::default())
+            }
+            // A computed address may be wrong: it excludes nothing.
+            None if look.is_recovered && self.excludes() => {
+                look.is_recovered = false;
+                look.unknown = look.overwritten.take();
+                let fit = if look.is_private { Fit::UnknownPrivate } else { Fit::Recovered };
+                (fit, Default::default())
             }
             None => {
                 let lanes = look.addresses.iter().filter_map(|address| address.lane);
                 let lanes = lanes.fold(LaneSet::default(), |all, lane| all.or(LaneSet::one(lane)));
-                (Fit::Fine, lanes, look.addresses.clone())
+                let (fit, evidence) = match has_unknown_place {
+                    true => (Fit::UnknownPrivate, vec![Evidence::PrivatePlace]),
+                    false => (Fit::Fine, Vec::new()),
+                };
+                (fit, (lanes, look.addresses.clone(), evidence))
             }
         };
-        let keeps = |one: &Evidence| match one {
-            Evidence::OnPage { .. } => fit == Fit::OnPage,
-            Evidence::SamePage { .. } => fit == Fit::SamePage,
-            Evidence::NotCaptured => fit == Fit::NotCaptured,
-            _ => fit <= Fit::Bad,
-        };
-        evidence.retain(keeps);
-        if fit == Fit::Fine && self.has_page() {
-            evidence.push(Evidence::OffPage { page: self.only_page() });
+        if fit <= Fit::SamePage {
+            evidence.extend(off_page.filter(|_| !is_aperture).map(Evidence::OtherLanes));
+            let is_page = self.is_aperture == Some(false);
+            evidence.extend((is_page && self.has_address_error(wave)).then_some(Evidence::NoPageFault));
+        }
+        if fit == Fit::Fine && self.excludes() {
+            let page = self.only_page();
+            evidence.push(Evidence::OffPage { page });
+            let is_mapped = |page: &u64| {
+                self.pages.iter().all(|(_, fault)| !is_of_rights(fault))
+                    && Map::new(self.session, wave).lists(*page)
+            };
+            evidence.extend(page.filter(is_mapped).map(|page| Evidence::Mapped { page }));
         } else if fit == Fit::Fine {
             evidence.push(Evidence::NothingBad);
         }
@@ -167,12 +226,32 @@ impl<'a> Judge<'a> {
         Sighting { wave, fit, lanes, addresses, evidence, look, is_contradicted, is_good }
     }
 
+    /// Drops the LDS side of copies to LDS, and the lanes whose side is past the LDS: these are only masked (CDNA 3 ISA,
+    /// "Memory Violations"). GFX12.5 has other copies, which report such a side.
+    fn drop_masked(&self, wave: WaveId, access: &Access, look: &mut Look) {
+        if !access.is_lds_copy || access.lds_address.is_some() {
+            return;
+        }
+        let kind = self.session.kind();
+        let scope = |space| kind.target.space(space).map(|space| space.scope);
+        let is_lds = |at: &AddressOf| scope(at.space) == Some(SpaceScope::WorkGroup);
+        let is_past = |at: &&AddressOf| {
+            let end = at.address.saturating_add(at.bytes.unwrap_or(1).into());
+            is_lds(at) && self.session.size_of_space(place(wave, **at)).is_some_and(|size| end > size)
+        };
+        let masked: Vec<_> = look.addresses.iter().filter(is_past).map(|at| at.lane).collect();
+        look.addresses.retain(|at| !is_lds(at) && !masked.contains(&at.lane));
+    }
+
     /// Whether the fault is known to be no page fault: by the reports, else by the wave's stop.
     fn is_aperture(&self, wave: WaveId) -> bool {
-        self.is_aperture.unwrap_or_else(|| {
-            let stop = self.session.wave(wave).ok().and_then(|info| info.stop).unwrap_or_default();
-            !stop.is_empty() && stop.iter().all(|reason| reason == ADDRESS_ERROR)
-        })
+        self.is_aperture.unwrap_or_else(|| self.has_address_error(wave))
+    }
+
+    /// Whether the wave stopped for an address outside all apertures, or a misaligned one, alone.
+    fn has_address_error(&self, wave: WaveId) -> bool {
+        let stop = self.session.wave(wave).ok().and_then(|info| info.stop).unwrap_or_default();
+        !stop.is_empty() && stop.iter().all(|reason| reason == ADDRESS_ERROR)
     }
 
     fn fit(
@@ -184,27 +263,39 @@ impl<'a> Judge<'a> {
         note: &mut impl FnMut(Evidence),
     ) -> Fit {
         let bytes = u64::from(at.bytes.unwrap_or(1).max(1));
-        let Some(global) = at.global else {
-            return self.fit_in_space(wave, at, note);
+        // A wave without a known base seems to have its private memory at 0.
+        let global = at.global.filter(|global| at.space == GLOBAL || *global >= NULL_BYTES);
+        let Some(global) = global else {
+            return self.fit_in_space(wave, at, bytes, access, note);
         };
-        let last = global.wrapping_add(bytes - 1);
-        // Captured private memory is mapped, and a wave without a known base seems to have its private memory at 0.
-        if at.space != GLOBAL && (global < NULL_BYTES || self.session.exists(place(wave, at))) {
+        // Captured private memory is mapped.
+        if at.space != GLOBAL && self.session.exists(place(wave, at)) {
             return Fit::Fine;
         }
-        let overlaps =
-            |start: u64, bytes: u64| global <= start.saturating_add(bytes.saturating_sub(1)) && last >= start;
+        let last = global.wrapping_add(bytes - 1);
+        let overlaps = |start: u64, of: u64| overlap((global, bytes), (start, of));
         let on_page = self.pages.iter().find(|(page, _)| overlaps(page.start, page.bytes));
         let same_page =
             || self.pages.iter().find(|(page, _)| overlaps(page.start & !(PAGE - 1), page.bytes.max(PAGE)));
+        let mut is_captured = false;
         let reported = match on_page {
-            Some((page, _)) => {
-                note(Evidence::OnPage { page: page.start });
-                Some(Fit::OnPage)
+            Some((page, fault)) => {
+                note(Evidence::OnPage { page: page.start, bytes: page.bytes });
+                if page.is_inexact {
+                    note(Evidence::Inexact);
+                }
+                let is_absent = [FaultReason::NotPresent, FaultReason::HostOnly];
+                let is_absent = fault.reasons.iter().any(|reason| is_absent.contains(reason));
+                let is_load = access.direction == Direction::Load;
+                if is_load && !is_absent && Map::new(self.session, wave).lists(global) {
+                    note(Evidence::Captured);
+                    is_captured = true;
+                }
+                Some((Fit::OnPage, *fault))
             }
-            None => same_page().map(|(page, _)| {
+            None => same_page().map(|(page, fault)| {
                 note(Evidence::SamePage { address: page.start });
-                Fit::SamePage
+                (Fit::SamePage, *fault)
             }),
         };
         let fit = if at.space != GLOBAL {
@@ -240,21 +331,49 @@ impl<'a> Judge<'a> {
                     note(Evidence::NotCaptured);
                     Fit::NotCaptured
                 }
-                (Some(true), Some(true)) if is_misaligned(access, at) => {
-                    note(Evidence::Misaligned);
-                    Fit::Bad
+                (Some(true), Some(true)) => {
+                    if !is_captured && reported.is_some_and(|(_, fault)| !is_of_rights(fault)) {
+                        note(Evidence::Mapped { page: global & !(PAGE - 1) });
+                    }
+                    match is_misaligned(access, at) {
+                        true => {
+                            note(Evidence::Misaligned);
+                            Fit::Bad
+                        }
+                        false => Fit::Fine,
+                    }
                 }
-                (Some(true), Some(true)) => Fit::Fine,
             }
         };
-        reported.unwrap_or(fit)
+        reported.map_or(fit, |(fit, _)| fit)
     }
 
     /// An address of LDS or of private memory without a place in global memory.
-    fn fit_in_space(&self, wave: WaveId, at: AddressOf, note: &mut impl FnMut(Evidence)) -> Fit {
-        if self.session.size_of_space(place(wave, at)).is_some_and(|size| at.address >= size) {
+    fn fit_in_space(
+        &self,
+        wave: WaveId,
+        at: AddressOf,
+        bytes: u64,
+        access: &Access,
+        note: &mut impl FnMut(Evidence),
+    ) -> Fit {
+        let end = at.address.saturating_add(bytes);
+        if self.session.size_of_space(place(wave, at)).is_some_and(|size| end > size) {
             note(Evidence::BeyondLds);
             return Fit::Bad;
+        }
+        if is_misaligned(access, at) {
+            note(Evidence::Misaligned);
+            return Fit::Bad;
+        }
+        // Private memory at an unknown place may be on any page.
+        let is_private = || {
+            let kind = self.session.kind();
+            kind.target.space(at.space).is_some_and(|space| space.scope == SpaceScope::Lane)
+        };
+        if self.has_page() && is_private() && !self.session.exists(place(wave, at)) {
+            note(Evidence::PrivatePlace);
+            return Fit::UnknownPrivate;
         }
         Fit::Fine
     }
@@ -291,6 +410,19 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// Whether reports beyond the limit may lack in a list: their pages are unknown.
+pub(super) fn is_cut(faults: &[Fault]) -> bool {
+    faults.len() >= MAX_FAULTS
+}
+
+/// Whether the reasons of a report concern the rights to a page that exists.
+fn is_of_rights(fault: &Fault) -> bool {
+    let has = |reason| fault.reasons.contains(&reason);
+    has(FaultReason::ReadOnly) && !has(FaultReason::NotPresent)
+        || has(FaultReason::HostOnly)
+        || has(FaultReason::NoExecute)
+}
+
 /// The direction that a report names, or implies: only a write violates a read-only page, and the driver marks a write
 /// to an absent page with both reasons.
 fn reported(fault: &Fault) -> Option<FaultAccess> {
@@ -302,6 +434,12 @@ fn reported(fault: &Fault) -> Option<FaultAccess> {
 fn place(wave: WaveId, at: AddressOf) -> MemoryAddress {
     let lane = at.lane.or(Some(LaneId::default()));
     MemoryAddress { space: at.space, address: Address(at.address), wave: Some(wave), lane }
+}
+
+/// Whether two ranges, as first byte and number of bytes, have a byte in common. A range continues at 0 after the last
+/// address.
+pub(super) fn overlap(one: (u64, u64), other: (u64, u64)) -> bool {
+    other.0.wrapping_sub(one.0) < one.1.max(1) || one.0.wrapping_sub(other.0) < other.1.max(1)
 }
 
 /// Whether an atomic is not aligned to its size.

@@ -2,7 +2,7 @@
 
 use super::Neighbour;
 use crate::session::address::GLOBAL;
-use crate::session::{Inspect, Region};
+use crate::session::{Inspect, LoadedRange, Region};
 use crate::units::WaveId;
 
 /// Maximum number of gaps that are skipped to find a neighbour: apertures and tags cut gaps.
@@ -24,7 +24,7 @@ pub(crate) struct Map<'a> {
     is_whole: bool,
 }
 
-/// A run of memory that the capture lists.
+/// A run of listed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// First byte.
@@ -47,42 +47,56 @@ impl<'a> Map<'a> {
         self.is_whole
     }
 
-    /// The listed memory at an address of global memory. Apertures are none.
+    /// The listed memory at an address of global memory: captured, or a loaded segment of a code object with its whole
+    /// size in memory. Apertures are none.
     pub(crate) fn at(&self, address: u64) -> Option<Span> {
-        // Addresses with other tags name spaces of the client's notation.
-        let is_plain = PLAIN_TAGS.contains(&(address >> 56));
-        let place = is_plain.then(|| self.session.place(address, self.wave).ok()).flatten();
-        if place.is_none_or(|place| place.space != GLOBAL) {
-            return None;
-        }
-        let Region { start, last, readable, code, name } = self.session.region(address, self.wave);
-        readable.then_some(Span { start, last, name, is_code: code })
+        let (region, loaded) = self.is_global(address).then(|| self.around(address))?;
+        listed(region, loaded)
     }
 
-    /// Whether the capture lists an address.
+    fn is_global(&self, address: u64) -> bool {
+        // Addresses with other tags name spaces of the client's notation.
+        let is_plain = PLAIN_TAGS.contains(&(address >> 56));
+        is_plain && self.session.place(address, self.wave).is_ok_and(|place| place.space == GLOBAL)
+    }
+
+    fn around(&self, address: u64) -> (Region, LoadedRange) {
+        (self.session.region(address, self.wave), self.session.loaded_range(address, self.wave))
+    }
+
+    /// Whether an address is in listed memory.
     pub(super) fn lists(&self, address: u64) -> bool {
         self.at(address).is_some()
     }
 
     /// The nearest listed memory that ends before an unlisted address.
     pub(crate) fn before(&self, address: u64) -> Option<Span> {
-        self.nearest(address, |region| region.start.checked_sub(1))
+        self.nearest(address, |region, loaded| region.start.max(loaded.start).checked_sub(1))
     }
 
     /// The nearest listed memory that begins after an unlisted address.
     pub(crate) fn after(&self, address: u64) -> Option<Span> {
-        self.nearest(address, |region| region.last.checked_add(1))
+        self.nearest(address, |region, loaded| region.last.min(loaded.last).checked_add(1))
     }
 
-    fn nearest(&self, mut address: u64, next: impl Fn(&Region) -> Option<u64>) -> Option<Span> {
+    /// Bytes from an unlisted address to the nearest listed memory, if some is known.
+    pub(super) fn distance(&self, address: u64) -> Option<u64> {
+        let before = self.before(address).and_then(|span| address.checked_sub(span.last));
+        let after = self.after(address).and_then(|span| span.start.checked_sub(address));
+        before.into_iter().chain(after).min()
+    }
+
+    fn nearest(&self, mut address: u64, next: impl Fn(&Region, &LoadedRange) -> Option<u64>) -> Option<Span> {
         for _ in 0..MAX_GAPS {
             if !PLAIN_TAGS.contains(&(address >> 56)) {
                 return None;
             }
-            if let Some(found) = self.at(address) {
+            let (region, loaded) = self.around(address);
+            let following = next(&region, &loaded);
+            if let Some(found) = listed(region, loaded).filter(|_| self.is_global(address)) {
                 return Some(found);
             }
-            address = next(&self.session.region(address, self.wave))?;
+            address = following?;
         }
         None
     }
@@ -95,4 +109,16 @@ impl<'a> Map<'a> {
         let (start, name, is_map_whole) = (span.start, span.name.clone(), self.is_whole);
         Neighbour { start, end, distance, name, is_rounded, is_map_whole }
     }
+}
+
+/// The memory of a region and a loaded range at one address, if one of them is listed.
+fn listed(region: Region, loaded: LoadedRange) -> Option<Span> {
+    let Region { start, last, readable, code, name } = region;
+    let captured = readable.then_some(Span { start, last, name, is_code: code });
+    let Some((is_code, name)) = loaded.segment else { return captured };
+    let (start, last) = (loaded.start, loaded.last);
+    Some(match captured {
+        None => Span { start, last, name: Some(name), is_code },
+        Some(of) => Span { start: of.start.min(start), last: of.last.max(last), ..of },
+    })
 }

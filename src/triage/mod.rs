@@ -26,23 +26,22 @@ mod survey;
 mod walk;
 
 pub use access::{
-    AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, Neighbour, Pattern, PatternOf, Suspect, Term,
-    UnknownAddressCause, UnknownLanes, Variable,
+    AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, InnerIndex, Neighbour, Pattern, PatternOf,
+    Suspect, Term, UnknownAddressCause, UnknownLanes, Variable,
 };
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, NameInference, PolledValue, WaitPlace, WaveState, WaveWait};
 pub(crate) use map::{Map, Span};
+pub(crate) use missing::no_stop_reasons;
 pub use missing::{Limit, MissingData};
 pub use page::sentence;
 pub use scene::Scene;
-pub(crate) use scene::short;
 pub use source::describe;
 pub use steps::Step;
 pub use summary::{stops, summary};
-pub use survey::has_faulted;
 
-use crate::capture::Fault;
+use crate::capture::{Fault, FaultAccess, FaultAddress};
 use crate::units::{Pc, WaveId};
 
 /// The result of an analysis.
@@ -64,6 +63,22 @@ pub struct Triage {
     pub hang: Option<Hang>,
     /// Data that the analysis lacks, with its effect.
     pub missing: Vec<MissingData>,
+}
+
+impl Triage {
+    /// The first reported page of a fault of memory: the address in sentences and pictures. `agent`: the GPU of the page's
+    /// wave; reports of others are ignored.
+    #[must_use]
+    pub fn reported_page(&self, agent: Option<u32>) -> Option<FaultAddress> {
+        let concerns = |fault: &&Fault| agent.is_none_or(|agent| fault.concerns(agent));
+        self.faults.iter().filter(concerns).find_map(Fault::page)
+    }
+}
+
+/// Whether all reports of memory for a GPU are of fetches of instructions.
+pub(crate) fn are_fetches(faults: &[Fault], agent: u32) -> bool {
+    let mut reports = faults.iter().filter(|fault| fault.concerns(agent) && fault.is_of_memory()).peekable();
+    reports.peek().is_some() && reports.all(|fault| fault.access == Some(FaultAccess::Execute))
 }
 
 /// The waves of a dump by the cause of their stop.

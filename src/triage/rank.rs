@@ -7,7 +7,7 @@ mod tests;
 
 use super::judge::{Fit, SLACK, Sighting};
 use super::walk::{Candidate, Gap, Paths};
-use super::{Confidence, Evidence, MissingData, Suspect, UnknownAddressCause};
+use super::{Confidence, Evidence, Limit, MissingData, Suspect, UnknownAddressCause, UnknownLanes};
 use crate::units::WaveId;
 use std::collections::BTreeSet;
 
@@ -38,7 +38,24 @@ impl Sighting {
             (false, true) => 3,
             (true, _) => 4,
         };
-        (is_off_page, class, self.is_contradicted, self.fit, waits, is_uncertain, order)
+        // Of the accesses to captured memory only a store or atomic faults.
+        let is_captured = self.evidence.contains(&Evidence::Captured);
+        // On another path its addresses are others: an access with these addresses on all of its paths precedes it.
+        let is_choice = self.look.is_choice && self.fit <= Fit::Bad;
+        // Memory that a store may have changed may have had another pointer.
+        let is_doubtful = self.look.is_doubtful && self.fit <= Fit::Bad;
+        (
+            is_off_page,
+            class,
+            self.is_contradicted,
+            self.fit,
+            is_captured,
+            waits,
+            is_choice,
+            is_doubtful,
+            is_uncertain,
+            order,
+        )
     }
 
     /// Whether it may have an address on a reported page, or a bad one.
@@ -58,7 +75,7 @@ pub(super) struct Sighted<'w> {
 }
 
 impl Sighted<'_> {
-    fn is_on_page(&self) -> bool {
+    pub(super) fn is_on_page(&self) -> bool {
         self.sightings.iter().any(|sighting| sighting.fit <= Fit::SamePage)
     }
 
@@ -71,7 +88,7 @@ impl Sighted<'_> {
     pub(super) fn pages(&self) -> impl Iterator<Item = u64> {
         let evidence = self.sightings.iter().flat_map(|sighting| &sighting.evidence);
         evidence.filter_map(|one| match one {
-            Evidence::OnPage { page } => Some(*page),
+            Evidence::OnPage { page, .. } => Some(*page),
             Evidence::SamePage { address } => Some(*address),
             _ => None,
         })
@@ -174,10 +191,19 @@ fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
     };
     let others = || all.iter().skip(1).filter(|one| one.address() != first.address());
     let best_of = |one: &Sighted<'_>| one.best().map(|best| (best.fit, best.is_contradicted));
-    let rivals = others().filter(|one| best_of(one) == best_of(first)).count();
+    let is_rival = |one: &&Sighted<'_>| best_of(one) == best_of(first);
+    let rivals = others().filter(is_rival).count();
+    // Accesses on different paths to the PC exclude each other.
+    let is_choice = |one: &Sighted<'_>| one.best().is_some_and(|best| best.look.is_choice);
+    let is_open = is_choice(first) && rivals > 0 || others().filter(is_rival).any(is_choice);
     match best.fit {
         _ if best.is_contradicted || best.look.way.distance == 0 => Confidence::Possible,
+        Fit::OnPage | Fit::Bad if is_open => Confidence::Possible,
+        Fit::OnPage if best.look.is_doubtful && rivals > 0 => Confidence::Possible,
         Fit::OnPage => {
+            let is_doubted = [Evidence::Inexact, Evidence::Captured, Evidence::NoPageFault]
+                .iter()
+                .any(|one| best.evidence.contains(one));
             let is_sure = best.look.exec_changed.is_none()
                 && !best.look.is_recovered
                 && best.look.unknown.is_none()
@@ -188,9 +214,14 @@ fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
                 && best.look.way.completed.is_none_or(|wait| wait <= SLACK);
             let is_closed = is_whole && all.iter().all(|one| one.walk.gaps.is_empty());
             let is_only = !others().any(Sighted::can_fit);
-            if is_sure && is_closed && is_only { Confidence::Exact } else { Confidence::Likely }
+            match is_doubted {
+                true if is_only => Confidence::Likely,
+                true => Confidence::Possible,
+                false if is_sure && is_closed && is_only => Confidence::Exact,
+                false => Confidence::Likely,
+            }
         }
-        Fit::Bad if rivals == 0 => Confidence::Likely,
+        Fit::Bad if rivals == 0 && !best.look.is_doubtful => Confidence::Likely,
         // All others are known to be elsewhere.
         Fit::Unknown if has_page && rivals == 0 && !others().any(|one| one.is_on_page()) => {
             Confidence::Likely
@@ -215,17 +246,28 @@ impl Sighted<'_> {
         });
         if best.look.is_recovered {
             evidence.push(Evidence::Recovered);
+            evidence.extend(best.look.is_doubtful.then_some(Evidence::StoreBetween));
         }
-        if self.candidate.has_other_path {
-            evidence.push(Evidence::OtherPath);
-        }
-        if best.fit <= Fit::Unsure {
+        // All paths lead through the PC.
+        let is_behind = best.look.way.distance > 0;
+        evidence.extend((is_behind && self.candidate.has_other_path).then_some(Evidence::OtherPath));
+        if is_behind && best.fit <= Fit::Unsure {
             let is_one_of = self.candidate.depends_on_path || best.look.is_detour;
             evidence.extend(is_one_of.then_some(Evidence::DependsOnPath));
             evidence.extend(self.candidate.is_in_loop.then_some(Evidence::InLoop));
         }
-        evidence.extend(best.look.exec_changed.map(Evidence::ExecChanged));
-        let unknown = best.look.unknown.clone();
+        let undecoded = |at: u64| self.walk.undecoded(at).map(str::to_owned);
+        evidence.extend(best.look.exec_changed.map(|at| match undecoded(at) {
+            Some(text) => Evidence::ExecUnknown { at, text },
+            None => Evidence::ExecChanged(at),
+        }));
+        let mut unknown = best.look.unknown.clone();
+        if let Some(UnknownLanes { reason, .. }) = &mut unknown
+            && let UnknownAddressCause::Overwritten { at, .. } = *reason
+            && let Some(text) = undecoded(at)
+        {
+            *reason = UnknownAddressCause::Undecoded { at, text };
+        }
         evidence.extend(unknown.as_ref().map(|unknown| Evidence::Unknown(unknown.reason.clone())));
         let listing = self.walk.listing(self.candidate);
         let function = listing.and_then(|listing| listing.function.as_ref());
@@ -239,6 +281,8 @@ impl Sighted<'_> {
             lanes: best.lanes,
             is_bound: best.look.exec_changed.is_some(),
             addresses: best.addresses.clone(),
+            origins: Vec::new(),
+            written: Vec::new(),
             unknown,
             confidence,
             evidence,
@@ -261,21 +305,31 @@ impl Sighted<'_> {
     }
 }
 
-/// The accesses that the walks could not reach. Callees count if no suspect is on a reported page.
+/// The accesses that the walks could not reach. Callees, targets of jumps and accesses beyond the limit count if no
+/// suspect is on a reported page.
 pub(super) fn missing_code<'w>(
     walks: impl IntoIterator<Item = &'w Paths>,
     suspects: &[Suspect],
 ) -> Vec<MissingData> {
     let on_page = |one: &Evidence| matches!(one, Evidence::OnPage { .. });
     let has_match = suspects.first().is_some_and(|first| first.evidence.iter().any(on_page));
+    let walks: Vec<&Paths> = walks.into_iter().collect();
+    let gaps: BTreeSet<Gap> = walks.iter().flat_map(|walk| walk.gaps.iter().copied()).collect();
     let missing = |gap: &Gap| match gap {
-        Gap::Start(at) | Gap::Unknown(at) => Some(MissingData::Code(*at)),
+        Gap::Start(at) => Some(MissingData::Code(*at)),
+        Gap::Unknown(at) => {
+            let text = walks.iter().find_map(|walk| walk.undecoded(*at)).unwrap_or_default().to_owned();
+            Some(MissingData::Instruction { at: *at, text })
+        }
         Gap::NoFunction(at) => Some(MissingData::Function(*at)),
         Gap::Caller(at) => Some(MissingData::Caller(*at)),
-        Gap::Call(at) if !has_match => Some(MissingData::Callee(*at)),
-        Gap::Distance | Gap::Call(_) | Gap::Jump(_) => None,
+        Gap::Call(_) | Gap::Jump(_) | Gap::Limit if has_match => None,
+        Gap::Call(at) => Some(MissingData::Callee(*at)),
+        // A tail call is a call.
+        Gap::Jump(at) if gaps.contains(&Gap::Call(*at)) => None,
+        Gap::Jump(at) => Some(MissingData::Jump(*at)),
+        Gap::Limit => Some(MissingData::Limit(Limit::Distance)),
     };
-    let gaps: BTreeSet<Gap> = walks.into_iter().flat_map(|walk| walk.gaps.iter().copied()).collect();
     gaps.iter().filter_map(missing).collect()
 }
 

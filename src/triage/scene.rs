@@ -1,7 +1,7 @@
 //! The dump beside its analysis: names, stacks and lanes that a page prints.
 
 use super::SourceAt;
-use crate::debuginfo::{demangle, region_parent};
+use crate::debuginfo::{short_name, source_name};
 use crate::report::Style;
 use crate::report::text::mark;
 use crate::session::{Inspect, LaneState, Stack, WaveInfo};
@@ -62,9 +62,9 @@ impl<'a> Scene<'a> {
     /// The kernel of a wave, as source text without parameters; without a known one the outermost known function.
     pub(super) fn kernel(&self, wave: WaveId) -> Option<String> {
         if let Some(symbol) = self.info(wave)?.kernel {
-            return Some(short(&demangle(&symbol).unwrap_or(symbol)));
+            return Some(short_name(&source_name(&symbol)));
         }
-        self.stack(wave)?.frames.iter().rev().find_map(|frame| frame.function.as_deref().map(short))
+        self.stack(wave)?.frames.iter().rev().find_map(|frame| frame.function.as_deref().map(short_name))
     }
 
     /// The name of a segment of a wave; `None`: global memory.
@@ -91,9 +91,11 @@ impl<'a> Scene<'a> {
         SourceAt { function: frame.function, file: frame.file, line: frame.line, text }
     }
 
-    /// Whether a debugger's questions about variables of a wave have answers: its function has debug information.
+    /// Whether a debugger's questions about variables of a wave have answers: its function has debug information with variables.
     pub(super) fn has_variables(&self, wave: WaveId) -> bool {
-        self.session(wave).is_some_and(|session| session.locals(wave, LaneSet::EMPTY, 0).is_ok())
+        self.session(wave).is_some_and(|session| {
+            session.locals(wave, LaneSet::EMPTY, 0).is_ok_and(|locals| locals.note.is_none())
+        })
     }
 
     /// Whether the code at a wave's PC is known, as bytes or as the capture's text.
@@ -121,60 +123,5 @@ impl<'a> Scene<'a> {
             set.0 |= LaneSet::one(info.lane).0;
         }
         found
-    }
-}
-
-/// A demangled function without its return type and its parameters: `scale<float>` for `void scale<float>(int)`.
-pub(crate) fn short(function: &str) -> String {
-    // The name of a target region has no parameters.
-    if region_parent(function).is_some() {
-        return function.to_owned();
-    }
-    // Parentheses of a name: `(anonymous namespace)::run`, `Functor::operator()`.
-    const IN_NAMES: [&str; 2] = ["(anonymous namespace)", "operator()"];
-    let (mut depth, mut start, mut end) = (0u32, 0, function.len());
-    let mut letters = function.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        let rest = function.get(at..).unwrap_or_default();
-        if let Some(part) = IN_NAMES.iter().find(|part| rest.starts_with(**part)) {
-            // The first letter is taken.
-            letters.nth(part.len() - 2);
-            continue;
-        }
-        match letter {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 => start = at + 1,
-            '(' if depth == 0 => {
-                end = at;
-                break;
-            }
-            _ => {}
-        }
-    }
-    match function.get(start..end) {
-        Some(name) if !name.is_empty() => name.to_owned(),
-        _ => function.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn functions_lose_their_return_types_and_parameters() {
-        for (function, expected) in [
-            ("saxpy", "saxpy"),
-            ("saxpy(int, float)", "saxpy"),
-            ("void scale<float>(float*, int)", "scale<float>"),
-            ("void run<f(int), 3>(int (*)(int))", "run<f(int), 3>"),
-            ("void (anonymous namespace)::run<int>(int)", "(anonymous namespace)::run<int>"),
-            ("void Body::operator()(int) const", "Body::operator()"),
-            ("operator<(a, b)", "operator<(a, b)"),
-            ("", ""),
-        ] {
-            assert_eq!(short(function), expected);
-        }
     }
 }

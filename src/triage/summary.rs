@@ -1,33 +1,45 @@
 //! A sentence about the faults of a dump that costs no analysis.
 
+use super::missing::no_stop_reasons;
 use crate::capture::Fault;
 use crate::notation::plural;
 use crate::report::fault;
+use crate::session::StopCounts;
 
 /// `1 of 8 waves faulted, no page is reported.`
 ///
-/// `faulted`: number of waves that stopped for a fault; `waves`: number of all waves; `left_out`: number of waves of the
-/// dump that faulted and that are not among these.
+/// `left_out`: number of waves of the dump that faulted and that are not among the counted ones.
 #[must_use]
-pub fn summary(faulted: usize, waves: usize, left_out: usize, faults: &[Fault]) -> String {
-    let mut stops = stops(faulted, waves);
+pub fn summary(counts: StopCounts, left_out: usize, faults: &[Fault]) -> String {
+    let mut stops = known(counts);
     if let Some(others) = self::left_out(left_out) {
         stops += &format!("; {others}");
     }
+    let unknown = unknown(counts);
     match faults.first() {
-        Some(first) => format!("{stops}. Reported: {}.", fault::sentence(first)),
-        None if faulted == 0 => format!("{stops}, no fault is reported."),
-        None => format!("{stops}, no page is reported."),
+        Some(first) => format!("{stops}{unknown}. Reported: {}.", fault::sentence(first)),
+        None if counts.faulted == 0 => format!("{stops}, no fault is reported{unknown}."),
+        None => format!("{stops}, no page is reported{unknown}."),
     }
 }
 
-/// `1 of 8 waves faulted`
+/// `1 of 8 waves faulted; the stop reasons of 3 waves were not captured`
 #[must_use]
-pub fn stops(faulted: usize, waves: usize) -> String {
+pub fn stops(counts: StopCounts) -> String {
+    known(counts) + &unknown(counts)
+}
+
+fn known(StopCounts { faulted, unknown, waves }: StopCounts) -> String {
     match faulted {
+        0 if unknown > 0 => "No known wave faulted".to_owned(),
         0 => "No wave faulted".to_owned(),
         count => format!("{count} of {waves} {} faulted", plural(waves, "wave", "waves")),
     }
+}
+
+/// `; the stop reasons of 3 waves were not captured`
+fn unknown(counts: StopCounts) -> String {
+    no_stop_reasons(counts.unknown).map_or_else(String::new, |unknown| format!("; {unknown}"))
 }
 
 /// `2 other waves that faulted are left out (--kind, --wave)`; `None` without one.
@@ -38,8 +50,27 @@ pub(super) fn left_out(waves: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::summary;
+    use super::summary as of_counts;
     use crate::capture::{Fault, FaultAddress, FaultSource, PAGE};
+    use crate::session::StopCounts;
+
+    fn summary(faulted: usize, waves: usize, left_out: usize, faults: &[Fault]) -> String {
+        of_counts(StopCounts { faulted, unknown: 0, waves }, left_out, faults)
+    }
+
+    /// A wave without a captured stop reason may have faulted.
+    #[test]
+    fn unknown_stop_reasons_are_no_absence_of_faults() {
+        let of = |faulted, unknown| of_counts(StopCounts { faulted, unknown, waves: 8 }, 0, &[]);
+        assert_eq!(
+            of(0, 8),
+            "No known wave faulted, no fault is reported; the stop reasons of 8 waves were not captured."
+        );
+        assert_eq!(
+            of(1, 1),
+            "1 of 8 waves faulted, no page is reported; the stop reason of 1 wave was not captured."
+        );
+    }
 
     #[test]
     fn a_summary_counts_the_waves_and_has_the_first_report() {

@@ -5,16 +5,13 @@ pub(super) mod tests;
 
 use std::collections::HashMap;
 
-use super::causes::StopKind;
 use super::listings::CodeAt;
 use super::registers::WaveRegisters;
 use super::{OtherFault, Stops};
+use crate::arch::StopKind;
 use crate::isa::{ReadRegister as _, RegisterFile};
 use crate::session::{Inspect, WaveInfo};
 use crate::units::{LaneId, Pc, WaveId};
-
-/// Signals in gdb's numbering that alone are no fault: none, and a trap's.
-const NO_FAULT: [u8; 2] = [0, 5];
 
 /// Waves of one session, GPU, dispatch, PC and kind of stop.
 pub(super) struct Group<'a> {
@@ -49,16 +46,6 @@ pub(super) enum Stop {
     Running,
 }
 
-/// Whether a wave stopped for a fault of its own; `None`: its stop reason is unknown.
-#[must_use]
-pub fn has_faulted(wave: &WaveInfo) -> Option<bool> {
-    match Stop::of(wave.stop.as_deref(), wave.signal) {
-        Stop::Memory | Stop::OtherFault | Stop::Halted => Some(true),
-        Stop::Unknown => None,
-        Stop::Running => Some(false),
-    }
-}
-
 /// The waves of a dump.
 pub(super) struct Survey<'a> {
     /// Groups in the dump's order of their first waves.
@@ -73,8 +60,9 @@ impl<'a> Survey<'a> {
         for (index, session) in sessions.iter().copied().enumerate() {
             for wave in session.waves().iter().copied().filter(|wave| only.is_none_or(|only| only == *wave)) {
                 let Ok(info) = session.wave(wave) else { continue };
-                let stop = Stop::of(info.stop.as_deref(), info.signal);
-                let kind = info.stop.as_deref().and_then(|reasons| StopKind::of(reasons).first().copied());
+                let kinds = info.stop_kinds();
+                let stop = Stop::of(kinds.as_deref());
+                let kind = kinds.and_then(|kinds| kinds.first().copied());
                 let WaveInfo { pc, agent, dispatch, .. } = info;
                 let place = known.entry((index, agent, dispatch, pc, stop, kind)).or_insert_with(|| {
                     groups.push(Group { session, pc, agent, dispatch, stop, kind, waves: Vec::new() });
@@ -143,15 +131,13 @@ impl<'a> Survey<'a> {
 }
 
 impl Stop {
-    fn of(reasons: Option<&[String]>, signal: u8) -> Self {
-        let Some(reasons) = reasons else { return Self::Unknown };
-        match StopKind::of(reasons).as_slice() {
-            kinds if kinds.contains(&StopKind::Memory) => Self::Memory,
-            [StopKind::Fatal] => Self::Halted,
-            kinds if kinds.iter().any(|kind| kind.is_fault()) => Self::OtherFault,
-            // A reason of a user's target.
-            _ if !NO_FAULT.contains(&signal) => Self::OtherFault,
-            _ => Self::Running,
+    fn of(kinds: Option<&[StopKind]>) -> Self {
+        match kinds {
+            None => Self::Unknown,
+            Some(kinds) if kinds.contains(&StopKind::Memory) => Self::Memory,
+            Some([StopKind::Fatal]) => Self::Halted,
+            Some(kinds) if kinds.iter().any(|kind| kind.is_fault()) => Self::OtherFault,
+            Some(_) => Self::Running,
         }
     }
 }

@@ -118,7 +118,7 @@ impl View {
         extent: Extent,
         sources: Arc<SourcePlaces>,
     ) -> Self {
-        let on_stacks = OnStacks::of(session);
+        let on_stacks = OnStacks::of(dump, session);
         let mut problems = Vec::new();
         let mut objects: Vec<Arc<ViewObject>> = Vec::new();
         let mut mapped = BTreeSet::new();
@@ -146,7 +146,7 @@ impl View {
     #[must_use]
     pub fn grown(&self, dump: &Dump, session: &dyn Inspect, capacity: usize) -> Option<Growth> {
         let mut on_stacks = self.on_stacks.clone();
-        let new = on_stacks.add(OnStacks::of(session));
+        let new = on_stacks.add(OnStacks::of(dump, session));
         let grown = self.grown + 1;
         // Whether each object lacks units, functions of present units, or nothing.
         let (mut lacking, mut in_old_units): (Vec<Option<bool>>, _) = (Vec::new(), Vec::new());
@@ -157,8 +157,10 @@ impl View {
                 let is_old = |die: &&DieOffset| {
                     debug.unit_holding(**die).is_some_and(|unit| old.units.contains(&unit))
                 };
-                let (of_old, of_new): (Vec<&DieOffset>, Vec<&DieOffset>) = functions.iter().partition(is_old);
-                let of_old = if self.extent == Extent::Unit { Vec::new() } else { of_old };
+                let (mut of_old, of_new): (Vec<&DieOffset>, Vec<&DieOffset>) =
+                    functions.iter().partition(is_old);
+                // Units stand for functions without variables.
+                of_old.retain(|die| self.extent != Extent::Unit && debug.function(**die).is_ok());
                 in_old_units.extend(of_old.iter().map(|die| name_of(&debug, **die)));
                 (!of_old.is_empty() || !of_new.is_empty()).then_some(!of_new.is_empty())
             });

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::session::{Inspect, StackEnd};
+use crate::codeobject::ElfAddress;
+use crate::session::{Activation, Dump, Inspect, StackEnd};
 use crate::units::DieOffset;
 
 use super::layout::MAX_FRAMES;
@@ -10,7 +11,8 @@ use super::layout::MAX_FRAMES;
 /// Functions on stacks, by code object and DIE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OnStacks {
-    /// The functions of each code object.
+    /// The functions of each code object. The offset of a unit's header stands for a function with lines that no DIE
+    /// describes: `-gline-tables-only` and Triton's functions.
     pub functions: BTreeMap<usize, BTreeSet<DieOffset>>,
     /// Functions without a caller in call frame information.
     pub outermost: BTreeSet<(usize, DieOffset)>,
@@ -23,17 +25,22 @@ pub struct OnStacks {
 impl OnStacks {
     /// Unwinds the stacks of all served waves; a failure ends only that wave's stack.
     #[must_use]
-    pub fn of(session: &dyn Inspect) -> Self {
+    pub fn of(dump: &Dump, session: &dyn Inspect) -> Self {
         let mut on = Self::default();
+        let mut bare: BTreeSet<(usize, u64)> = BTreeSet::new();
         let first = session.first_wave();
         for wave in session.waves().iter() {
             let Ok(stack) = session.activations(*wave, None, MAX_FRAMES) else { continue };
             if *wave == first {
                 on.first = stack.frames.first().and_then(|frame| frame.code_object);
             }
-            for frame in &stack.frames {
-                if let (Some(object), Some(function)) = (frame.code_object, frame.function) {
-                    on.functions.entry(object).or_default().insert(function);
+            for (level, Activation { pc, code_object, function }) in stack.frames.iter().enumerate() {
+                let Some(object) = *code_object else { continue };
+                if let Some(function) = function {
+                    on.functions.entry(object).or_default().insert(*function);
+                } else {
+                    // A call is before its return address.
+                    bare.insert((object, pc.0.saturating_sub(u64::from(level > 0))));
                 }
             }
             if stack.end == Some(StackEnd::Outermost)
@@ -44,6 +51,14 @@ impl OnStacks {
                 if *wave == first && on.first == Some(object) {
                     on.entry = Some((object, function));
                 }
+            }
+        }
+        let objects = if bare.is_empty() { Vec::new() } else { session.code_objects() };
+        for (object, pc) in bare {
+            let Some((info, debug)) = objects.get(object).zip(dump.debug_info(object).ok()) else { continue };
+            let unit = debug.unit_of_line(ElfAddress(pc.wrapping_sub(info.address.0)));
+            if let Some(facts) = unit.and_then(|unit| debug.unit(unit).ok()) {
+                on.functions.entry(object).or_default().insert(facts.offset);
             }
         }
         on

@@ -36,6 +36,56 @@ fn check(scope: &Path, debugger: &str) -> (Output, Value) {
     (output, json)
 }
 
+/// More threads than lldb names, and symbols of target regions.
+#[test]
+fn stock_debuggers_show_what_drafts_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");
+    let every = format!("dump {}\n\nwave every\n  lane active n == 1024\n", demo.display());
+    fs::write(path("demo.scope"), every).unwrap();
+    let mut draft = tool(lanescope());
+    // Its dump is named from the file's folder.
+    draft.args(["check", "--new"]).arg(named("regions-gfx90a").dump).arg("-o").arg(path("regions.scope"));
+    assert!(draft.status().unwrap().success());
+    for debugger in ["gdb", &lldb_name()] {
+        for name in ["demo.scope", "regions.scope"] {
+            let (output, json) = check(&path(name), debugger);
+            let opinion = &json["files"][0]["dumps"][0]["opinion"];
+            assert_eq!(output.status.code(), Some(0), "{debugger} {name}: {json:#}");
+            assert!(opinion["same"].as_u64() > Some(0), "{debugger} {name}: {opinion:#}");
+        }
+    }
+}
+
+/// lldb reads memory in lines of 512 bytes. The dump lacks the first element of `x`, with which a line begins.
+#[test]
+fn lldb_shows_values_beside_bytes_that_were_not_captured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for entry in fs::read_dir(fixtures_folder().join("dumps/saxpy-gfx90a-O0")).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    let manifest = fs::read_to_string(path("manifest.toml")).unwrap();
+    let whole = "address = \"0x7f0000200000\"\nfile = \"memory.bin\"\noffset = 0\nlength = 4096\n";
+    assert!(manifest.contains(whole), "{manifest}");
+    let part = "address = \"0x7f0000200004\"\nfile = \"memory.bin\"\noffset = 4\nlength = 4092\n";
+    fs::write(path("manifest.toml"), manifest.replace(whole, part)).unwrap();
+    let bytes = fs::read(path("memory.bin")).unwrap();
+    let file = path("a.scope");
+    let second = f32::from_le_bytes(bytes[4..8].try_into().unwrap());
+    fs::write(&file, format!("dump .\nwave faulted\n  lane 17 x[1] == {second}\n")).unwrap();
+    let (output, json) = check(&file, &lldb_name());
+    assert_eq!(output.status.code(), Some(0), "{json:#}");
+    let opinion = &json["files"][0]["dumps"][0]["opinion"];
+    assert_eq!(
+        (&opinion["same"], &opinion["differing"]),
+        (&Value::from(1), &Value::from([0; 0])),
+        "{json:#}"
+    );
+}
+
 #[test]
 fn stock_debuggers_show_the_values_of_expectations() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,12 +194,24 @@ fn a_debugger_without_answers_is_an_error_of_the_dump() {
     let dump = fixtures_folder().join("dumps/saxpy-gfx90a-O0");
     fs::write(&file, format!("dump {}\nat saxpy\n", dump.display())).unwrap();
     let silent = script(folder.path(), "gdb-silent", "#!/bin/sh\necho no Python here\n");
-    for (debugger, words) in
-        [(silent.to_str().unwrap(), "no Python here"), ("gdb-nowhere", "gdb-nowhere: No such file")]
-    {
-        let (output, json) = check(&file, debugger);
-        assert_eq!(output.status.code(), Some(2), "{json:#}");
-        let error = json["files"][0]["dumps"][0]["error"].as_str().unwrap();
-        assert!(error.contains(words), "{error}");
+    let (output, json) = check(&file, silent.to_str().unwrap());
+    assert_eq!(output.status.code(), Some(2), "{json:#}");
+    let error = json["files"][0]["dumps"][0]["error"].as_str().unwrap();
+    assert!(error.contains("no Python here"), "{error}");
+}
+
+/// Also where no line is to be asked.
+#[test]
+fn a_missing_debugger_is_an_error_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crash.scope");
+    let dump = fixtures_folder().join("dumps/saxpy-gfx90a-O0");
+    for line in ["at saxpy", "fault memory violation"] {
+        fs::write(&file, format!("dump {}\n{line}\n", dump.display())).unwrap();
+        let output =
+            tool(lanescope()).arg("check").arg(&file).args(["--debugger", "gdb-nowhere"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains("--debugger gdb-nowhere: there is no such program"), "{error}");
     }
 }

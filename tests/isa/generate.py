@@ -22,8 +22,10 @@ M32, M64 = model.M32, model.M64
 # Instructions without cases; README.md gives the reason of each group.
 LEFT_OUT = re.compile(
     r"ds_gws_|ds_ordered_count|ds_append|ds_consume|ds_bvh_|_src2_|s_prefetch|s_buffer_prefetch|s_dcache_discard"
-    r"|s_atc_probe|_block$|s_memtime|s_memrealtime|s_get_waveid|s_icache|ds_barrier"
+    r"|s_atc_probe|_block$|s_memtime|s_memrealtime|s_get_waveid|s_icache|ds_barrier|_async_|_prefetch_|tensor_"
 )
+# gfx1250: no source gives the fields of its buffer resource.
+LEFT_OUT_GFX125 = re.compile("buffer_")
 
 OFFSETS = {  # smallest and largest immediate of a family and generation (assembler limits)
     "flat": {9: (0, 4095), 10: (0, 2047), 11: (0, 4095), 12: (-(1 << 23), (1 << 23) - 1)},
@@ -82,11 +84,18 @@ def forms(gpu):
                 yield "flat", "off", op, ret, flag
                 for mode in ("off", "saddr"):
                     yield "global", mode, op, ret, flag
+                if model.is_gfx125(gpu):
+                    yield "flat", "saddr", op, ret, flag
+                    yield "flat", "saddr+", op, ret, flag
+                    yield "global", "saddr+", op, ret, flag
                 for mode in modes:
                     if ret:
                         continue
                     yield "scratch", mode, op, ret, flag
-    for op in ops if gen != 10 else range(256):
+                    if model.is_gfx125(gpu) and "v" in mode:
+                        yield "scratch", mode + "+", op, ret, flag
+    buffer_ops = () if model.is_gfx125(gpu) else ops if gen != 10 else range(256)
+    for op in buffer_ops:
         for ret in (False, True):
             for lds in (False, True) if gen in (9, 10) and not ret else (False,):
                 for mode in ("off", "offen", "idxen", "bothen"):
@@ -99,6 +108,8 @@ def forms(gpu):
         for ret in (False, True):
             for mode in ("imm", "sgpr", "both"):
                 yield "smem", mode, op, ret, False
+                if model.is_gfx125(gpu) and mode != "imm":
+                    yield "smem", mode + "+", op, ret, False
     for op in range(256):
         # A field that the instruction does not use must be zero: address, data0, data1, vdst.
         for mode in ("a0", "ad", "a01", "a0d", "a01d", "a", "0", "d", ""):
@@ -108,12 +119,14 @@ def forms(gpu):
 def random_fields(rng, gpu, form, plain):
     """Operand fields of a form: the encoded bytes and what the model needs. `plain` gives small even numbers."""
     family, mode, op, ret, lds = form
+    # A plus: with `scale_offset`.
+    scale, mode = mode.endswith("+"), mode.rstrip("+")
     gen = model.GPUS[gpu]["gen"]
     even = lambda top: 2 * rng.below(top // 2)
     vaddr, data, vdst = (2, 12, 20) if plain else (even(250), even(240), even(240))
     if not plain and rng.chance(10):
         vdst = vaddr
-    f = {"family": family, "mode": mode, "lds": lds}
+    f = {"family": family, "mode": mode, "lds": lds, "scale": scale}
 
     def imm(kind):
         low, high = OFFSETS[kind][gen]
@@ -140,7 +153,7 @@ def random_fields(rng, gpu, form, plain):
             f["saddr"] = [scalar_name(gen, s), scalar_name(gen, s + 1)]
         f["vaddr"] = vaddr
         code = enc.flat(gen, family, op, mode, vaddr, s, f["imm"], data, vdst, lds, ret,
-                        13 if gpu == "gfx942" else None)
+                        13 if gpu in ("gfx942", "gfx950") else None, scale)
     elif family in ("buffer", "tbuffer"):
         f["imm"] = imm("buffer")
         f["offen"], f["idxen"] = int(mode in ("offen", "bothen")), int(mode in ("idxen", "bothen"))
@@ -179,7 +192,7 @@ def random_fields(rng, gpu, form, plain):
         if mode == "sgpr":
             f["imm"] = 0
         code = enc.smem(gen, op, sbase, 16 if plain else 4 * rng.below(22), None if mode == "sgpr" else f["imm"],
-                        None if mode == "imm" else number, ret)
+                        None if mode == "imm" else number, ret, scale)
     else:
         o0, o1 = (0, 0) if plain else rng.pick(
             [(0, 0), (rng.below(256), rng.below(256)), (rng.below(256), 0), (255, 255), (4 * rng.below(64), 1), (0, 1)])
@@ -187,7 +200,7 @@ def random_fields(rng, gpu, form, plain):
         data1 = even(240) if not plain else 16
         code = enc.ds(gen, op, vaddr * ("a" in mode), data * ("0" in mode),
                       data1 * ("1" in mode), vdst * ("d" in mode), o0, o1)
-    if gpu in ("gfx90a", "gfx942") and family != "smem" and not plain and not lds and rng.chance(10):
+    if model.GPUS[gpu]["cdna"] and family != "smem" and not plain and not lds and rng.chance(10):
         # Data in accumulation registers.
         code = (int.from_bytes(code, "little") | 1 << (25 if family == "ds" else 55)).to_bytes(8, "little")
     return code, f
@@ -202,7 +215,7 @@ def confirm(gen, f, inst):
     need = []
     if f["family"] in ("flat", "global", "scratch"):
         mode = f["mode"]
-        if f["family"] == "global" and mode == "saddr":
+        if f["family"] in ("flat", "global") and mode == "saddr":
             assert "SADDR" in name, name
         if f["family"] == "scratch":
             kind = "svs" if "_SVS" in name else "st" if "_ST_" in name else "ss" if "_SADDR" in name else "sv"
@@ -320,14 +333,16 @@ def random_state(rng, gpu, f):
     scalars, vectors, base = {}, {}, None
     family, name = f["family"], f["name"]
     put64 = lambda pair, value: scalars.update({pair[0]: value & M32, pair[1]: value >> 32})
-    if family == "flat" or family == "global" and f["mode"] == "off":
+    if family in ("flat", "global") and f["mode"] == "off":
         low, high = vector_pair(rng, lanes)
         vectors.update({f["vaddr"]: low, f["vaddr"] + 1: high})
         base = 0x7E00_0000_0000 + 0x1000 * rng.below(1 << 24) if family == "flat" else None
-    elif family == "global":
+    elif family in ("flat", "global"):
         put64(f["saddr"], pointer(rng) if rng.chance(80) else odd_pointer(rng))
         if f["mode"] != "addtid":
-            top = 31 if model.GPUS[gpu]["cdna"] else 32
+            top = 31 if model.GPUS[gpu]["cdna"] or model.is_gfx125(gpu) else 32
+            if f["scale"]:
+                top = 24
             v = Vector(rng.pick([0, rng.below(1 << 16), rng.below(1 << top), (1 << top) - 4096]),
                        rng.pick([0, 4, 8, 16, rng.below(1 << 12)]))
             for _ in range(rng.below(3)):
@@ -344,7 +359,7 @@ def random_state(rng, gpu, f):
         elif f["mode"] == "ss":
             scalars[f["saddr"][0]] = rest
         if f["mode"] in ("sv", "svs"):
-            vectors[f["vaddr"]] = Vector(rest, rng.pick([0, 1, 4, 8, 64]))
+            vectors[f["vaddr"]] = Vector(rest // model.scale_of(f), rng.pick([0, 1, 4, 8, 64]))
     elif family == "buffer":
         words = resource(rng, gen, name)
         edge = f["offen"] and not f["idxen"] and "_dwordx" in name or re.search("_b(64|96|128)$", name)
@@ -511,11 +526,15 @@ def make_case(rng, gpu, f, text):
     return None
 
 
-def complete(gen, f, inst):
+def complete(gpu, f, inst):
     """Adds the mnemonic and what depends on it. Returns False for an instruction or form without cases."""
     name = inst.text.split(" ")[0]
-    f["name"] = name
-    if LEFT_OUT.search(name):
+    f["name"], gen = name, model.GPUS[gpu]["gen"]
+    if LEFT_OUT.search(name) or model.is_gfx125(gpu) and LEFT_OUT_GFX125.search(name):
+        return False
+    if f.get("scale") and (model.describe(name)[0] == "none" or "_tr" in name or "_addtid" in name):
+        return False  # the unit of the offset is that of an element
+    if f.get("scale") and "scale_offset" not in inst.text:
         return False
     if f["family"] == "global" and "_addtid" in name:
         if f["mode"] == "off":
@@ -543,7 +562,7 @@ def collect(gpu, note):
     skipped = set()
     for code, inst in llvm.disassemble(gpu, list(probes)).items():
         form, f = probes[code]
-        if complete(gen, f, inst):
+        if complete(gpu, f, inst):
             key = (inst.opcode, "lds" if form[0] == "ds" else form[1], form[4])
             if key not in found or form[0] == "ds" and len(form[1]) > len(found[key][0][1]):
                 found[key] = (form, inst)
@@ -559,7 +578,7 @@ def collect(gpu, note):
     candidates = {}
     for code, (key, f) in wanted.items():
         inst = texts.get(code)
-        if inst is None or not complete(gen, f, inst):
+        if inst is None or not complete(gpu, f, inst):
             continue
         # A zero offset or another register can select another opcode of the same form.
         key = (inst.opcode.replace("_agpr", ""), *key[1:])

@@ -12,10 +12,11 @@ def pack(words, fields):
     return value.to_bytes(4 * words, "little")
 
 
-def flat(gen, seg, op, mode, vaddr, saddr, imm, data, vdst, lds=False, ret=False, sve_bit=None):
+def flat(gen, seg, op, mode, vaddr, saddr, imm, data, vdst, lds=False, ret=False, sve_bit=None, scale=False):
     """FLAT, GLOBAL, SCRATCH. `saddr` is an SGPR operand number; `mode` is off, saddr, sv, ss, svs or st.
 
-    `sve_bit` is the position of "scratch VGPR enable" on GPUs of the GFX9 family that have it.
+    `sve_bit` is the position of "scratch VGPR enable" on GPUs of the GFX9 family that have it. `scale` is the bit of
+    `scale_offset` on gfx1250.
     """
     seg_number = {"flat": 0, "scratch": 1, "global": 2}[seg]
     none = NULL[gen]
@@ -31,8 +32,8 @@ def flat(gen, seg, op, mode, vaddr, saddr, imm, data, vdst, lds=False, ret=False
     if mode in ("ss", "st"):
         vaddr = 0
     if gen == 12:
-        return pack(3, [(26, 0x3B), (24, seg_number), (14, op), (0, s), (32, vdst), (49, sve), (52, int(ret)),
-                        (55, data), (64, vaddr), (72, imm & 0xFFFFFF)])
+        return pack(3, [(26, 0x3B), (24, seg_number), (14, op), (0, s), (32, vdst), (48, int(scale)), (49, sve),
+                        (52, int(ret)), (55, data), (64, vaddr), (72, imm & 0xFFFFFF)])
     if gen == 11:
         return pack(2, [(26, 0x37), (18, op), (16, seg_number), (14, int(ret)), (0, imm & 0x1FFF), (32, vaddr),
                         (40, data), (48, s), (55, sve), (56, vdst)])
@@ -65,7 +66,7 @@ def mtbuf(gen, op, vaddr, data, srsrc, soffset, imm, offen, idxen, fmt):
     return pack(2, common + [(19, fmt & 0x7F), (15, op), (13, idxen), (12, offen)])
 
 
-def smem(gen, op, sbase, sdata, imm, soffset, glc=False):
+def smem(gen, op, sbase, sdata, imm, soffset, glc=False, scale=False):
     """SMEM. `imm` and `soffset` are None where the form lacks them; `sbase` is the number of the first SGPR."""
     if gen == 9:
         fields = [(26, 0x30), (18, op), (16, int(glc)), (6, sdata), (0, sbase // 2)]
@@ -76,7 +77,8 @@ def smem(gen, op, sbase, sdata, imm, soffset, glc=False):
         return pack(2, fields)
     s = NULL[gen] if soffset is None else soffset
     if gen == 12:
-        return pack(2, [(26, 0x3D), (13, op), (6, sdata), (0, sbase // 2), (32, (imm or 0) & 0xFFFFFF), (57, s)])
+        return pack(2, [(26, 0x3D), (13, op), (6, sdata), (0, sbase // 2), (32, (imm or 0) & 0xFFFFFF), (56, int(scale)),
+                        (57, s)])
     return pack(2, [(26, 0x3D), (18, op), (6, sdata), (0, sbase // 2), (32, (imm or 0) & 0x1FFFFF), (57, s)])
 
 

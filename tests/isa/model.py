@@ -4,7 +4,7 @@ The model takes decoded operand fields (register numbers, immediates, flags), ne
 address of each lane. It shares no code with the crate. Sources of the rules:
 
 * "GFX9", "CDNA", "RDNA2", "RDNA3", "RDNA4": AMD's instruction set documents, chapters on scalar memory, vector
-  memory buffers, flat memory and data share.
+  memory buffers, flat memory and data share. "CDNA4" is that of gfx950.
 * "UsageDoc": LLVM's AMDGPUUsage document.
 * "KFD": the aperture layout of the Linux driver, kfd_flat_memory.c.
 
@@ -22,9 +22,11 @@ M64 = (1 << 64) - 1
 GPUS = {
     "gfx90a": {"gen": 9, "cdna": True, "lanes": 64},
     "gfx942": {"gen": 9, "cdna": True, "lanes": 64},
+    "gfx950": {"gen": 9, "cdna": True, "lanes": 64},
     "gfx1030": {"gen": 10, "cdna": False, "lanes": 32},
     "gfx1100": {"gen": 11, "cdna": False, "lanes": 32},
     "gfx1201": {"gen": 12, "cdna": False, "lanes": 32},
+    "gfx1250": {"gen": 12, "cdna": False, "lanes": 32, "gfx125": True},
 }
 
 # KFD: both apertures are 4 GiB long and aligned to 4 GiB, so the high 32 bits decide.
@@ -32,7 +34,7 @@ LDS_APERTURE_HIGH = 0x0001_0000
 PRIVATE_APERTURE_HIGH = 0x0002_0000
 
 READINGS = (
-    "saddr_signed",        # CDNA: VGPR offset of a global access with SADDR is signed
+    "saddr_signed",        # CDNA, gfx1250: VGPR offset of an access with SADDR is signed
     "raw_soffset",         # CDNA: the raw range check counts SOFFSET
     "swizzle_soffset",     # the buffer swizzle includes SOFFSET
     "voffset_saturates",   # a VGPR offset plus the immediate beyond 32 bits does not wrap
@@ -48,7 +50,7 @@ BASE_READING = Reading(*[False] * len(READINGS))
 
 
 FAMILY_READINGS = {
-    "flat": ("hole_by_base", "flat_split_by_sum"),
+    "flat": ("saddr_signed", "hole_by_base", "flat_split_by_sum"),
     "global": ("saddr_signed", "hole_by_base"),
     "scratch": ("scratch_signed",),
     "buffer": ("raw_soffset", "swizzle_soffset", "voffset_saturates", "raw_counts_index", "struct_soffset",
@@ -59,10 +61,15 @@ FAMILY_READINGS = {
 
 def readings(gpu, family):
     """All readings that the sources allow beside the base one: each single change, and all changes together."""
-    names = [n for n in FAMILY_READINGS[family] if GPUS[gpu]["cdna"] or n not in ("saddr_signed", "raw_soffset")]
+    apart = {"saddr_signed": GPUS[gpu]["cdna"] or is_gfx125(gpu), "raw_soffset": GPUS[gpu]["cdna"]}
+    names = [n for n in FAMILY_READINGS[family] if apart.get(n, True)]
     for n in names:
         yield BASE_READING._replace(**{n: True})
     yield BASE_READING._replace(**{n: True for n in names})
+
+
+def is_gfx125(gpu):
+    return GPUS[gpu].get("gfx125", False)
 
 
 class Open(Exception):
@@ -103,7 +110,7 @@ def describe(name):
         return describe_ds(name)
     access = "store" if "_store_" in name else "load"
     tail = re.split(r"_(?:load|store)_", name, maxsplit=1)[1]
-    tail = re.sub(r"^(lds|tr|block)_", "", tail)
+    tail = re.sub(r"^(lds|tr|tr\d+|block|monitor)_", "", tail)
     tail = re.sub(r"^addtid_|_addtid$", "", tail)
     tail = re.sub(r"^d16_hi_|^d16_|_d16_hi$|_d16$", "", tail)
     if m := re.fullmatch(r"dword(x\d+)?", tail):
@@ -141,6 +148,8 @@ def describe_ds(name):
     """DS: the type at the end of the name is that of one element; 2-address forms access two elements."""
     if name in ("ds_append", "ds_consume"):
         return "atomic", 4
+    if m := re.match(r"ds_read_b(\d+)_tr_b\d+$", name):
+        return "load", BITS[m.group(1)]  # CDNA4 11.4: each lane reads so many bits, and lanes exchange the elements.
     base = re.sub(r"_addtid|_d16_hi|_d16", "", name)
     if base.startswith("ds_pk_"):
         return "atomic", 4
@@ -200,9 +209,18 @@ def swizzle_private(base, offset, lane, lanes):
 
 def flat(gpu, f, st, lane, rd):
     """flat_*: VGPR pair plus immediate; the aperture test uses the VGPR value (RDNA3 11.2, RDNA4 11.2, 11.3)."""
-    base = st.v(f["vaddr"], lane) | st.v(f["vaddr"] + 1, lane) << 32
+    if f["mode"] == "saddr":
+        # LLVM, gfx1250 (flat.ll, "SADDR"): SGPR[63:0] + VGPR[31:0] + immediate, as of a global access.
+        scalar = st.s64(f["saddr"])
+        base = (scalar + lane_offset(f, st, lane, rd)) & M64
+        if scalar >> 32 != base >> 32:
+            raise Open("base and sum in different apertures")
+    else:
+        base = st.v(f["vaddr"], lane) | st.v(f["vaddr"] + 1, lane) << 32
     total = (base + f["imm"]) & M64
     tested = total if rd.flat_split_by_sum else base
+    if is_gfx125(gpu) and tested >> 32 in (LDS_APERTURE_HIGH, PRIVATE_APERTURE_HIGH):
+        raise Open("the place of the apertures on gfx1250")
     if tested >> 32 == LDS_APERTURE_HIGH:
         # LDS offset is the low part plus the immediate. The width of the sum (17 bits on RDNA4) is not modelled.
         offset = (base & M32) + f["imm"]
@@ -215,7 +233,25 @@ def flat(gpu, f, st, lane, rd):
             raise Open("private offset outside 2 GiB")
         lanes = GPUS[gpu]["lanes"]
         return lane_of(swizzle_private(st.flat_scratch_base, offset, lane, lanes), "private", offset=offset)
-    return lane_of(total, "hole" if is_hole(base if rd.hole_by_base else total) else "global")
+    return global_lane(gpu, base if rd.hole_by_base else total, total)
+
+
+def global_lane(gpu, tested, address):
+    if is_hole(tested):
+        if is_gfx125(gpu):
+            raise Open("holes of an address space of 57 bits")
+        return lane_of(address, "hole")
+    return lane_of(address, "global")
+
+
+def lane_offset(f, st, lane, rd):
+    """The VGPR beside a scalar base; `scale_offset` multiplies it by the bytes of the access (LLVM, gfx1250)."""
+    v = st.v(f["vaddr"], lane)
+    return (signed(v, 32) if rd.saddr_signed else v) * scale_of(f)
+
+
+def scale_of(f):
+    return describe(f["name"])[1] if f.get("scale") else 1
 
 
 def global_(gpu, f, st, lane, rd):
@@ -230,23 +266,22 @@ def global_(gpu, f, st, lane, rd):
         total = base + f["imm"] + 4 * lane
     else:
         # RDNA3 11.2, RDNA4 11.2: SGPR[63:0] + VGPR[31:0] (unsigned) + immediate.
-        v = st.v(f["vaddr"], lane)
         base = st.s64(f["saddr"])
-        total = base + (signed(v, 32) if rd.saddr_signed else v) + f["imm"]
+        total = base + lane_offset(f, st, lane, rd) + f["imm"]
     total &= M64
-    return lane_of(total, "hole" if is_hole(base if rd.hole_by_base else total) else "global")
+    return global_lane(gpu, base if rd.hole_by_base else total, total)
 
 
 def scratch(gpu, f, st, lane, rd):
     """scratch_*: scratch base + swizzle(VGPR + SGPR + immediate); the sum must not be negative (RDNA3, RDNA4 11.2)."""
-    parts = []
+    parts = []  # value and factor
     if f["mode"] in ("sv", "svs"):
-        parts.append(st.v(f["vaddr"], lane))
+        parts.append((st.v(f["vaddr"], lane), scale_of(f)))
     if f["mode"] in ("ss", "svs"):
-        parts.append(st.s(f["saddr"][0]))
+        parts.append((st.s(f["saddr"][0]), 1))
     # RDNA4 11.2 names the registers signed; the older documents do not, so values of 2 GiB and more stay out there.
     sign = GPUS[gpu]["gen"] == 12 or rd.scratch_signed
-    offset = sum(signed(p, 32) if sign else p for p in parts) + f["imm"]
+    offset = sum((signed(p, 32) if sign else p) * scale for p, scale in parts) + f["imm"]
     if not 0 <= offset < 1 << 31:
         raise Open("scratch offset outside 2 GiB")
     lanes = GPUS[gpu]["lanes"]
@@ -392,8 +427,11 @@ def in_lds(address):
 
 
 def lds_target(gpu, f, st, lane):
-    """LDS offset that a load to LDS fills (GFX9 8.1.9, CDNA3 9.1.9): M0[15:0] + immediate + lane * 4."""
-    address = (st.s("m0") & 0xFFFF) + f["imm"] + 4 * lane
+    """LDS offset that a load to LDS fills (GFX9 8.1.9, CDNA3 9.1.9): M0[15:0] + immediate + lane * 4.
+
+    Loads of 12 and 16 bytes fill lane * 16 (CDNA4 9.1.9).
+    """
+    address = (st.s("m0") & 0xFFFF) + f["imm"] + (16 if (describe(f["name"])[1] or 4) > 8 else 4) * lane
     if address < 0:
         raise Open("negative LDS offset")
     return address
@@ -406,7 +444,7 @@ def scalar(gpu, f, st):
     low = 0 if re.search(r"_[ui](8|16)$", name) else 3
     register = 0
     if f["soffset"] is not None:
-        register = st.s(f["soffset"])
+        register = st.s(f["soffset"]) * scale_of(f)
     # Undefined in the documents, also with zero in the place of the register. For a negative constant LLVM 22 changes the
     # base instead.
     if f["imm"] + register < 0:

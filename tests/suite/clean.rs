@@ -256,7 +256,8 @@ fn every_command_prints_clean_names() {
             "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
             "slim" => vec![(vec![dump, "-o", slim.to_str().unwrap(), "--all-waves"], false)],
             "view" => vec![(vec![dump, "-o", view.to_str().unwrap()], false)],
-            "targets" | "help" => vec![(vec![], false)],
+            "targets" | "help" | "demo" | "doctor" => vec![(vec![], false)],
+            "completions" => vec![(vec!["bash"], false)],
             question if needs_only_a_dump(question) => vec![(vec![dump], false)],
             other => panic!("no arguments for the command {other}: add its row here"),
         };
@@ -517,12 +518,12 @@ fn names_of_clients_reach_no_terminal() {
 
 /// Files that turn foreign bytes into text without cleaning: number of places, and the reason why the text is clean.
 const ELSEWHERE: &[(&str, usize, &str)] = &[
+    ("cli/doctor/programs.rs", 1, "output of a program, cleaned by clean_lines"),
     ("server/packets/vendor.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/xfer.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/features.rs", 1, "gdbstub's reply"),
     ("server/packets/monitor.rs", 1, "words of a client, cleaned with the answer"),
     ("server/packets/questions.rs", 1, "words of a client, cleaned by PacketError::new"),
-    ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/libraries.rs", 1, "the name of a file of ours"),
     ("disassembler/tools.rs", 2, "names of tools of the user"),
@@ -538,9 +539,12 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("view/dwarf/lines.rs", 1, "looked through for what is unclean"),
     ("view/dwarf/sources.rs", 1, "names that `lines` has looked through"),
     ("view/sources.rs", 1, "source text, cleaned by clean_text"),
+    ("cli/serve.rs", 1, "the address of a server that this program started"),
     ("cli/sources.rs", 1, "an argument of the user"),
     ("capture/model.rs", 1, "a source line, cleaned after its tabs"),
     ("cli/check/plan.rs", 1, "lines of a file, cleaned with their columns"),
+    ("cli/check/formats/mod.rs", 1, "text of this program"),
+    ("cli/runner.rs", 1, "text of this program"),
     ("check/snippet.rs", 1, "a line of a file, whose controls the renderer replaces"),
 ];
 

@@ -77,6 +77,45 @@ fn a_missing_dump_is_reported() {
     }
 }
 
+/// An error names its option, and the remedy.
+#[test]
+fn errors_name_the_option_and_the_remedy() {
+    let fixture = |name: &str| {
+        let path = crate::fixtures::fixtures().join("dumps").join(name);
+        path.to_str().unwrap().to_owned()
+    };
+    let (lds, saxpy) = (fixture("lds-gfx90a-O0"), fixture("saxpy-gfx90a-O0"));
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("manifest.toml");
+    std::fs::write(&manifest, "format = 1\nx = 1\nx = 2\n").unwrap();
+    let broken = folder.path().to_str().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let of_manifest =
+        format!("{broken}: manifest.toml: line 3, column 1: duplicate key `x` (expected a TOML");
+    for (arguments, words) in [
+        (vec!["triage", "--targets", "/nowhere"], "--targets /nowhere: No such file"),
+        (vec!["triage", "--draft", "/nowhere"], "--draft /nowhere: No such file"),
+        (vec!["triage", "-"], "only `lanescope slim` reads a dump from standard input"),
+        (vec!["triage", pipe.to_str().unwrap()], "a pipe: only `lanescope slim - -o small.zip`"),
+        (vec!["triage", broken], &of_manifest),
+        (vec!["memory", "--at", "local#0x200", &lds], "the work-group's LDS has 512 bytes"),
+        (vec!["memory", "--at", "local#0", &saxpy], "the work-group has no LDS"),
+        (vec!["registers", "-r", "nothing", &saxpy], "scalar, vector, accumulator"),
+        (vec!["arguments", "--dispatch", "4", &saxpy], "`dispatches` lists them"),
+        (vec!["eval", &saxpy, "foo"], "expected an operation of the"),
+        (vec!["eval", &saxpy, "lit"], "`DW_OP_lit0`"),
+    ] {
+        let refused = run(&arguments);
+        let error = one_line(&text(&refused.stderr));
+        assert!(error.contains(words), "{arguments:?}: {error}");
+        assert!(matches!(refused.status.code(), Some(1 | 2)), "{arguments:?}: {refused:?}");
+        assert!(error.matches("(expected").count() <= 1, "{error}");
+    }
+    let listed = text(&run(&["disassemble", "--address", "0x10", &saxpy]).stdout);
+    assert!(listed.contains("there are no instructions") && !listed.contains("32 instructions"), "{listed}");
+}
+
 /// A name with control characters affects neither the terminal nor the list of threads.
 #[test]
 fn control_characters_are_shown_escaped() {

@@ -244,3 +244,17 @@ fn waves_at_one_place_share_a_row() {
     assert_eq!(rows(&[]), ["3-4, 7", "8", "9"]);
     assert_eq!(rows(&["--full"]), ["3", "4", "7", "8", "9"]);
 }
+
+/// A file in place of a folder would be searched in vain: any command rejects it, as an unreadable folder.
+#[test]
+fn files_in_place_of_folders_are_rejected() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/code/masks-gfx90a.hsaco");
+    for (command, option) in [("info", "--symbols"), ("waves", "--symbols"), ("triage", "--debug-dir")] {
+        let output = run(&[command, dump, option, file]);
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command} {option}: {printed}");
+        let expected = format!("lanescope: {option} {file}: not a folder (--code-object takes a file)");
+        assert_eq!(crate::fixtures::one_line(&printed), expected, "{command}");
+    }
+}

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
+use std::process::Command;
 
 use lanescope::debuginfo::format::Letter;
 use lanescope::session::print::Query;
@@ -14,7 +15,7 @@ use lanescope::units::{LaneSet, WaveId};
 use serde_json::Value;
 
 use crate::fixtures::{fixtures, open};
-use crate::slim::{answer, words};
+use crate::slim::{answer, said, words};
 
 /// A register of a frame in a lane.
 fn register(session: &Session, wave: WaveId, frame: usize, path: &str, lane: u8) -> Option<u64> {
@@ -97,6 +98,54 @@ fn callers_are_those_of_the_models_calls() {
     }
 }
 
+/// All registers and private memory were captured: a register of a caller without a value was lost in a call.
+#[test]
+fn a_missing_register_of_a_caller_has_the_frame_that_lost_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in dumps(folder.path()) {
+        let dump = folder.path().join(&name);
+        let session = Session::new(open(&dump), None).unwrap();
+        let (mut lost, mut printed) = (0, false);
+        for wave in session.waves().iter() {
+            let frames = session.backtrace(*wave, None).unwrap().frames.len();
+            for frame in 2..frames {
+                for register in ["v0", "v1", "v40", "v41", "s4", "s16", "s40", "vcc"] {
+                    let query = Query { path: format!("${register}"), letter: None };
+                    let found = session.print(*wave, LaneSet(1), frame, &query).unwrap();
+                    let at = format!("{name} wave {wave} frame {frame} {register}");
+                    let why = match &found.lanes[0].value.state {
+                        ValueState::Value(_) => continue,
+                        ValueState::Unavailable(why) => {
+                            assert!(why.contains("called others, which may have changed"), "{at}: {why}");
+                            continue;
+                        }
+                        ValueState::OptimizedOut(why) => why,
+                        ValueState::Error(why) => panic!("{at}: {why}"),
+                    };
+                    let end =
+                        why.split_once("the function of frame ").unwrap_or_else(|| panic!("{at}: {why}")).1;
+                    let (number, rest) = end.split_once(" does not preserve ").unwrap();
+                    assert!(rest.ends_with(" for its caller"), "{at}: {why}");
+                    assert!(number.parse::<usize>().unwrap() < frame, "{at}: {why}");
+                    lost += 1;
+                    if !std::mem::replace(&mut printed, true) {
+                        let (id, frame) = ((wave.0 + 1).to_string(), frame.to_string());
+                        let path = format!("${register}");
+                        let asked =
+                            ["print", words(&dump), "--wave", &id, "--frame", &frame, "--lane", "0", &path];
+                        let (shown, complaint) = said(&asked);
+                        assert!(
+                            shown.contains("does not preserve ") && complaint.is_empty(),
+                            "{at}: {shown}{complaint}"
+                        );
+                    }
+                }
+            }
+        }
+        assert!(lost > 10, "{name}: {lost}");
+    }
+}
+
 fn compared(folder: &Path) -> Counts {
     let truth: Vec<Value> =
         serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
@@ -116,7 +165,7 @@ fn compared(folder: &Path) -> Counts {
         for (level, call) in (1..).zip(calls) {
             let at = format!("{at} caller {level}");
             let frame = &stack.frames[level];
-            assert_eq!(frame.inferred.names(), ["caller_code"], "{at}");
+            assert_eq!(frame.inferred.sources(), [InferredBy::CallerCode], "{at}");
             let cfa = format!("private_wave+{} (inferred: caller by code)", call["cfa"].as_str().unwrap());
             assert_eq!(stack.frames[level - 1].cfa.as_deref(), Some(&*cfa), "{at}");
             let s33 = register(&session, wave, level, "$s33", 0);
@@ -137,4 +186,35 @@ fn compared(folder: &Path) -> Counts {
         }
     }
     counts
+}
+
+/// llvm-nm has the symbols' addresses. The offset of a frame is that of its PC, as in gdb and in `disassemble`.
+#[test]
+fn offsets_of_callers_are_those_of_their_pcs() {
+    const LOADED: &str = "0x7f0000100000";
+    let folder = tempfile::tempdir().unwrap();
+    dumps(folder.path());
+    let dump = folder.path().join("stacks-gfx90a-O0");
+    let object = dump.join("stacks-gfx90a-O0.hsaco");
+    let nm = Command::new(crate::ci::lanescope_tools("llvm-nm")).arg("-n").arg(&object).output().unwrap();
+    let symbols: BTreeMap<u64, String> = String::from_utf8(nm.stdout)
+        .unwrap()
+        .lines()
+        .filter_map(|line| Some((u64::from_str_radix(line.split_once(' ')?.0, 16).ok()?, line.to_owned())))
+        .collect();
+    assert!(symbols.len() > 4, "{symbols:?}");
+    let loaded = u64::from_str_radix(&LOADED[2..], 16).unwrap();
+    let mut callers = 0;
+    for wave in 1..=9 {
+        let stack = answer(&["backtrace", words(&dump), "--wave", &wave.to_string(), "--json"]);
+        let stack: Value = serde_json::from_str(&stack).unwrap();
+        for (level, frame) in stack["frames"].as_array().unwrap().iter().enumerate() {
+            let pc = hex(&frame["pc"]) - loaded;
+            // A call may be the last instruction of its function; the wave may be at the first one.
+            let (start, _) = symbols.range(..=pc - u64::from(level > 0)).next_back().unwrap();
+            assert_eq!(frame["offset"].as_u64(), Some(pc - start), "wave {wave}: {frame}");
+            callers += usize::from(level > 0);
+        }
+    }
+    assert!(callers > 5, "{callers}");
 }

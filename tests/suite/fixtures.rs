@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use lanescope::arch::Targets;
@@ -10,6 +11,24 @@ use lanescope::import;
 use lanescope::session::{Dump, MemoryAddress, Session, Storage as _, Waves as _};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
+
+/// A command without the variables of the CI that runs this test.
+pub(crate) fn outside_ci(command: &mut Command) -> &mut Command {
+    let variables = [
+        "CI",
+        "GITHUB_ACTIONS",
+        "GITHUB_STEP_SUMMARY",
+        "GITHUB_WORKSPACE",
+        "GITLAB_CI",
+        "JENKINS_URL",
+        "TF_BUILD",
+        "BUILDKITE",
+    ];
+    for name in variables {
+        command.env_remove(name);
+    }
+    command
+}
 
 pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
@@ -201,4 +220,26 @@ fn memory_of_every_space_agrees_with_the_models() {
             }
         }
     });
+}
+
+/// Jobs that raise an error, exit with status 0, and end their process: each is named, and none counts as success.
+#[test]
+fn a_failed_model_is_named_and_fails_the_script() {
+    let run = |job: &str, arguments: &str| {
+        let script = format!("import os, sys, workers; print(workers.results({job}, {arguments}))");
+        let mut python = Command::new("python3");
+        let python = python.args(["-c", &script]).env("PYTHONPATH", fixtures().join("models"));
+        let done = python.env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    assert_eq!(run("int", "{'a': '1', 'b': '2'}"), (Some(0), "[1, 2]\n".to_owned(), String::new()));
+    for (job, arguments) in
+        [("int", "{'good': '1', 'bad': 'x'}"), ("sys.exit", "{'bad': 0}"), ("os._exit", "{'bad': 0}")]
+    {
+        let (status, shown, errors) = run(job, arguments);
+        assert_eq!((status, shown.as_str()), (Some(1), ""), "{job}: {errors}");
+        assert!(errors.contains("make-fixtures: bad: the model failed\n"), "{job}: {errors}");
+        assert!(!errors.contains("make-fixtures: good:"), "{job}: {errors}");
+    }
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected};
 use crate::json_of;
+use crate::slim::{answer, words};
 use crate::variables::compare;
 
 fn wave_stack(session: &Session, wave: WaveId) -> Value {
@@ -127,6 +128,23 @@ fn hex(value: &Value) -> u64 {
     u64::from_str_radix(value.as_str().unwrap().strip_prefix("0x").unwrap(), 16).unwrap()
 }
 
+/// Memory of static storage is the same in all frames; `upto` is a parameter of the caller.
+#[test]
+fn static_storage_in_a_caller_has_no_mark() {
+    let dump = crate::fixtures::fixtures().join("dumps/call-gfx90a-O0");
+    for (path, value, inferred) in [
+        ("sky::visits", "7", Value::Null),
+        ("sky::gains[1]", "2", Value::Null),
+        ("upto", "3", json!(["caller_code"])),
+    ] {
+        let asked = ["print", words(&dump), "--wave", "1", "--frame", "1", "--lane", "0", path, "--json"];
+        let printed: Value = serde_json::from_str(&answer(&asked)).unwrap();
+        let lane = &printed["lanes"][0];
+        assert_eq!(lane["value"], value, "{printed}");
+        assert_eq!(lane["inferred"], inferred, "{printed}");
+    }
+}
+
 /// The variables of a frame that the code of its callee gives: marks in the heading and in JSON, and of the parts that
 /// the analysis of faults compares addresses with.
 fn wrong_marks(session: &Session, wave: WaveId, frame: usize, pc: u64, wrong: &mut dyn FnMut(String)) {
@@ -147,6 +165,7 @@ fn wrong_marks(session: &Session, wave: WaveId, frame: usize, pc: u64, wrong: &m
         names: Vec::new(),
         has_globals: false,
         has_places: false,
+        written: Vec::new(),
     };
     for part in session.parts(&asked).unwrap().parts {
         let is_inferred = part.inferred.by().any(|by| by == InferredBy::CallerCode);

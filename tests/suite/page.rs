@@ -173,7 +173,8 @@ fn a_report_without_waves_is_for_the_option_log() {
 #[test]
 fn the_counts_are_of_the_chosen_waves() {
     let one = json_of(&["--wave", "2"]);
-    assert_eq!((&one["waves"]["count"], &one["waves"]["faulted"]), (&1.into(), &0.into()));
+    let counts = ["count", "faulted", "bystanders"].map(|key| one["waves"][key].as_u64().unwrap());
+    assert_eq!(counts, [1, 0, 1]);
     assert_eq!(
         json_of(&[])["waves"],
         serde_json::json!({
@@ -245,6 +246,25 @@ fn a_reported_hang_has_the_states_of_the_waves() {
     let sentence = page.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(sentence.starts_with("GPU hang; GPU node 1; reported by ROCm's runtime ("), "{page}");
     assert!(page.contains("\nStates    "), "{page}");
+}
+
+/// A report of an execution is one of a fetch: no access to data is the cause.
+#[test]
+fn a_reported_execution_is_a_fetch() {
+    let folder = stopped("saxpy-gfx90a-O0", &[(1, "memory_violation")]);
+    let dump = folder.path().to_str().unwrap();
+    let log = folder.path().join("run.log");
+    let json: Value = serde_json::from_str(&run(&["triage", dump, "--json"])).unwrap();
+    let pc = json["waves"]["pcs"][0]["pc"].as_str().unwrap().trim_start_matches("0x");
+    let own = format!("{:#x}", u64::from_str_radix(pc, 16).unwrap() & !0xfff);
+    for (page, end) in [(own.as_str(), "and the PC is on this page"), ("0x7f0000901000", "not near the PC")] {
+        let text = "Memory access fault by GPU node-1 (Agent handle: 0x1b0fc990) on address";
+        fs::write(&log, format!("{text} {page}. Reason: Execute access to a page marked NX.\n")).unwrap();
+        let page = run(&["triage", dump, "--log", log.to_str().unwrap()]);
+        let sentence = page.split("\n\n").next().unwrap().replace('\n', " ");
+        assert!(sentence.contains(&format!("the fetch of an instruction faulted, {end}")), "{page}");
+        assert!(!page.contains("no page of the fault") && !page.contains("\nAccess "), "{page}");
+    }
 }
 
 /// A debug trap is no breakpoint, and has its line.

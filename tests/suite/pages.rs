@@ -29,7 +29,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// Targets of a page's links, without code.
-fn links(text: &str) -> Vec<String> {
+pub(crate) fn links(text: &str) -> Vec<String> {
     let mut fenced = false;
     let lines = text.lines().filter(|line| {
         let fence = line.trim_start().starts_with("```");

@@ -458,6 +458,42 @@ fn registers_by_name() {
     assert_eq!(case.why(0, 0, "$x7"), "gfx90a has no register `x7`");
 }
 
+/// C's conversions of values, and the bits of registers, which have no type. The halves are of IEEE 754's tables.
+#[test]
+fn casts_to_base_types() {
+    let case = Case::of("call-gfx90a-O0", 1);
+    for (path, value) in [
+        ("(float) 3", "3"),
+        ("(int) -2.75", "-2"),
+        ("(unsigned char) 321", "65 'A'"),
+        ("(uint8_t) 321", "65 'A'"),
+        ("(int8_t) 0xff", "-1 '\\377'"),
+        ("(int16_t) 0x18000", "-32768"),
+        ("(uint16_t) -1", "65535"),
+        ("(uint) -1", "4294967295"),
+        ("(uint64_t) -1", "18446744073709551615"),
+        ("(half) 1", "1"),
+        ("(_Float16) 65519.5", "65504"),
+        ("(half) 65520", "inf"),
+        ("(half) 2049", "2048"),
+        ("(half) 2051", "2052"),
+        ("(half) 5.9604644775390625e-8", "5.9605e-08"),
+        ("(bool) 0.5", "true"),
+        ("(long long) 1", "1"),
+    ] {
+        assert_eq!(case.value(0, 5, path), value, "{path}");
+    }
+    let dword: u32 = case.value(0, 5, "$v0[17]").parse().unwrap();
+    let exec: u64 = case.value(0, 5, "$exec").parse().unwrap();
+    let float: f32 = case.value(0, 5, "(float) $v0[17]").parse().unwrap();
+    assert_eq!(float, f32::from_bits(dword));
+    let number: f32 = case.value(0, 5, "(float) ($v0[17] + 0)").parse().unwrap();
+    assert_eq!(number, dword as f32);
+    assert_eq!((exec, &*case.value(0, 5, "(double) $exec")), (u64::MAX, "-nan(0xfffffffffffff)"));
+    assert_eq!(case.value(0, 5, "(int) $v0[17]"), (dword as i32).to_string());
+    assert_eq!(case.value(0, 5, "(short) $v0[17]"), (dword as i16).to_string());
+}
+
 /// Every reason for an absent value.
 #[test]
 fn values_that_cannot_be_printed_have_a_reason() {
@@ -485,7 +521,7 @@ fn values_that_cannot_be_printed_have_a_reason() {
             "gains@65536",
             "`float [65536][4]` has 1048576 bytes, and 65536 are printed at a time: print a part of it",
         ),
-        (&call, "(sky::Nowhere *) 0", "there is no type `sky::Nowhere` in this code object"),
+        (&call, "(double) $v0", "`$v0` has 4 bytes and `double` 8: a cast of a register takes its bits"),
         (&call, "(sky::Body) 5", "`int` cannot be cast to `sky::Body`, which is a struct or class"),
         (&call, "*(int *) 0", "the pointer is NULL: 0x0 is the null address of global memory"),
         (&call, "*local#0x10", "`void` has no value: cast it to the type of the data there"),
@@ -497,7 +533,6 @@ fn values_that_cannot_be_printed_have_a_reason() {
             "the pointer is NULL: local#0xffffffff is the null address of local memory",
         ),
         (&lds, "*(local int *) 0xfffffff0", "local+0xfffffff0 was not captured"),
-        (&lds, "(local int) 5", "`local` is the address space of a pointer, and `local int` is none"),
         (&lds, "tile - in", "`-` needs two pointers to the same type in the same address space"),
         (&lds, "nowhere#0x10", "there is no address space `nowhere`"),
     ];
@@ -509,6 +544,15 @@ fn values_that_cannot_be_printed_have_a_reason() {
         bit_field.starts_with("a bit-field has no address; this one is 11 bits at private_lane[5]+0x"),
         "{bit_field}"
     );
+    // C++ [conv.prom]/5: bit-fields of `unsigned` that `int` can represent are `int`. `first` is 5.
+    for (path, value) in [
+        ("sample.low - 6", "-1"),
+        ("(long) -sample.high", "-5"),
+        ("(sample.low - 7) / 2", "-1"),
+        ("~sample.high", "-6"),
+    ] {
+        assert_eq!(saxpy.value(0, 5, path), value, "{path}");
+    }
     assert_eq!(saxpy.value(0, 5, "$lane"), "5");
     assert_eq!(saxpy.value(0, 63, "$lane - 64"), "-1");
     for (path, value) in [
@@ -526,6 +570,7 @@ fn values_that_cannot_be_printed_have_a_reason() {
     }
     assert_eq!(saxpy.value(0, 5, "Pass::Later"), "demo::Pass::Later");
     assert_eq!(saxpy.value(0, 5, "demo::BLUE"), "demo::BLUE");
+    assert_eq!(saxpy.value(0, 5, "demo::Colour::BLUE"), "demo::BLUE");
     assert_eq!(saxpy.value(0, 5, "GREEN + 0"), "1");
 }
 
@@ -596,6 +641,12 @@ fn what_is_no_path_is_refused_with_a_column() {
     let case = Case::of("call-gfx90a-O0", 1);
     let refused = ask(&case.session, case.wave, LaneSet::one(LaneId(0)), 0, "body.").unwrap_err();
     assert_eq!(refused.to_string(), "column 6: expected a member's name, found the end");
+    let refused =
+        ask(&case.session, case.wave, LaneSet::one(LaneId(0)), 0, "1 + (sky::Nowhere *) 0").unwrap_err();
+    assert_eq!(refused.to_string(), "column 5: there is no type `sky::Nowhere` in this code object");
+    let refused = ask(&case.session, case.wave, LaneSet::one(LaneId(0)), 0, "(local int) 5").unwrap_err();
+    let space = "`local` is the address space of a pointer, and `local int` is none";
+    assert_eq!(refused.to_string(), format!("column 1: {space}"));
     let no_frame = ask(&case.session, case.wave, LaneSet::one(LaneId(0)), 99, "body").unwrap_err();
     assert!(no_frame.to_string().contains("there is no frame 99"), "{no_frame}");
 }

@@ -215,6 +215,7 @@ fn runs(scratch: &Path) -> Vec<Vec<String>> {
     fs::write(scratch.join("b.scope"), "nonsense\n").unwrap();
     run("check FILES", &[("FILES", scratch)]);
     run("targets", &[]);
+    run("doctor", &[]);
     for target in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200", "gfx1250"] {
         run(&format!("targets {target}"), &[]);
     }

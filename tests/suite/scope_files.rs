@@ -11,7 +11,7 @@ use lanescope::session::{Dump, Inspect, Session};
 use lanescope::signature::Rules;
 
 use crate::cli::{run, text};
-use crate::fixtures::{fixtures, open};
+use crate::fixtures::{fixtures, open, outside_ci};
 use crate::slim::Scratch;
 
 /// One session for each kind of waves.
@@ -179,10 +179,7 @@ fn folder(name: &str, file: &str) -> (Scratch, PathBuf) {
 /// Runs `check`, with or without a variable of a CI system.
 fn check(arguments: &[&str], ci: Option<(&str, &str)>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
-    for name in ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TF_BUILD", "BUILDKITE"] {
-        command.env_remove(name);
-    }
-    command.envs(ci).arg("check").args(arguments).output().unwrap()
+    outside_ci(&mut command).envs(ci).arg("check").args(arguments).output().unwrap()
 }
 
 const WRONG: &str = "\
@@ -375,4 +372,36 @@ fn the_draft_of_the_command_holds_with_its_options() {
     let misplaced = run(&["check", path.to_str().unwrap(), "--symbols", "build"]);
     assert_eq!(misplaced.status.code(), Some(2), "{misplaced:?}");
     assert!(text(&misplaced.stderr).contains("--symbols goes with --new"), "{misplaced:?}");
+}
+
+/// docs/check.md, "Drafts". The PC is in no code, so the waves have a kernel and no place.
+#[test]
+fn a_draft_of_a_jump_to_no_code_names_the_cause_and_the_kernel() {
+    let scratch = Scratch::new("scope-jump");
+    let code = fixtures().join("dumps/saxpy-gfx90a-O0");
+    let manifest = format!(
+        r#"
+format = 1
+agent = [{{ id = 1, target = "gfx90a" }}]
+queue = [{{ id = 1, agent = 1 }}]
+dispatch = [{{ id = 1, queue = 1, kernel = "saxpy", grid = [64], workgroup = [64] }}]
+workgroup = [{{ id = 1, dispatch = 1, position = [0] }}]
+wave = [{{ id = 1, workgroup = 1, stop = ["memory_violation"], registers = {{ pc = 0, exec = 1 }} }}]
+code_object = [{{ file = "{}/saxpy-gfx90a-O0.hsaco", address = "0x7f0000100000" }}]
+"#,
+        code.display()
+    );
+    fs::write(scratch.path("manifest.toml"), manifest).unwrap();
+    let dump = open(&scratch.0);
+    let text = drafted(&dump);
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(
+        lines.iter().find(|line| line.starts_with("fault")),
+        Some(&"fault bad pc".to_owned()),
+        "{text}"
+    );
+    assert!(lines.windows(2).any(|pair| pair == ["wave kernel saxpy", "stop memory violation"]), "{text}");
+    assert!(!text.contains("wave  faulted"), "{text}");
+    assert_eq!(failing(&parse(&text).unwrap(), &dump), Vec::<String>::new(), "{text}");
 }

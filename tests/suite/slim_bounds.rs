@@ -52,6 +52,26 @@ fn of_one_stack_so_many_faulting_waves_are_taken() {
     assert!(line.is_some_and(|line| !line.contains("34")), "{text}");
 }
 
+/// A wave with a rare stop reason behind many with a common one, in the same place.
+#[test]
+fn each_stop_reason_of_a_stack_is_kept() {
+    let scratch = Scratch::new("slim-reasons");
+    let rare = MAX_FAULTED as u32 + 6;
+    let stop = |id| if id == rare { "illegal_instruction" } else { "memory_violation" };
+    let wave = |id: u32| json!({"id": id, "agent": 1, "wave_size": 64, "stop": [stop(id)]});
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": (1..=rare).map(wave).collect::<Vec<_>>(),
+        }),
+    );
+    let report = slimmed(&scratch.0, &scratch.path("to"), &[]);
+    let waves = report["waves"].as_array().unwrap();
+    assert!(waves.len() == MAX_FAULTED + 1 && waves.iter().any(|wave| wave["id"] == rare), "{report:#}");
+}
+
 #[test]
 fn packets_of_a_ring_are_kept_up_to_the_bound() {
     let scratch = Scratch::new("slim-packets");
@@ -245,7 +265,7 @@ fn losses_are_listed_up_to_the_bound() {
     );
     let opened = with_a_bad_byte(&scratch.0);
     let options = slim::Options { choice: Choice::All, ..options() };
-    let report = slim::slim(&opened, &options, &scratch.path("to"), &mut |_| ()).unwrap();
+    let report = slim::slim(&opened, &options, &scratch.path("to"), &|_| Vec::new(), &mut |_| ()).unwrap();
     let losses: Vec<&String> =
         report.notes.iter().filter(|note| note.contains(" ends 1 byte early")).collect();
     assert_eq!(losses.len(), MOST, "{:?}", report.notes);

@@ -9,32 +9,35 @@ mod summary;
 mod tests;
 mod write;
 
-pub(super) use number::{bounds_fit, ordering_fits, sign};
+pub(super) use number::{bounds_fit, kept, negative, ordering_fits};
 pub(super) use plan::{Plan, RightPlan};
 pub(super) use summary::Summary;
 pub(super) use write::shown;
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use super::file::Comparator;
 use super::similar::similar;
 use crate::session::ValueState;
-use crate::session::print::{MAX_TYPED_VALUES, TypedAddress, TypedField, TypedValue};
+use crate::session::print::{EnumValue, MAX_TYPED_VALUES, TypedAddress, TypedField, TypedValue};
 
 /// The reason that two values cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NotComparable {
     pub(super) problem: String,
     pub(super) hint: Option<String>,
-    /// Whether the left side is an error: a name may be wrong.
+    /// Whether a side is an error: a name may be wrong.
     pub(super) is_error: bool,
+    /// Whether a part is missing from the dump: otherwise the line is wrong.
+    pub(super) is_missing: bool,
 }
 
 /// A result, or the reason that there is none.
 pub(super) type Compared = Result<bool, NotComparable>;
 
 fn not_comparable(problem: impl Into<String>) -> NotComparable {
-    NotComparable { problem: problem.into(), hint: None, is_error: false }
+    NotComparable { problem: problem.into(), hint: None, is_error: false, is_missing: false }
 }
 
 /// The reason for a missing value.
@@ -49,7 +52,7 @@ pub(super) fn missing(state: &ValueState) -> NotComparable {
         ValueState::Error(why) | ValueState::Value(why) => (why.to_string(), None),
     };
     let is_error = matches!(state, ValueState::Error(_));
-    NotComparable { problem, hint: hint.map(str::to_owned), is_error }
+    NotComparable { problem, hint: hint.map(str::to_owned), is_error, is_missing: !is_error }
 }
 
 /// Compares a value with an expected one. `values`: those of the plan's paths.
@@ -62,6 +65,9 @@ pub(super) fn compare(
     match (comparator, right) {
         (Comparator::Equal, _) => equal(left, right, values),
         (Comparator::NotEqual, _) => equal(left, right, values).map(|is_equal| !is_equal),
+        (_, Plan::Path { .. }) if has_no_order(left) => {
+            Err(not_comparable("texts and aggregates have no order: use `==` or `!=`"))
+        }
         (_, Plan::Path { query, name }) => {
             let right = values.get(*query).copied().ok_or_else(|| not_comparable("it was not evaluated"))?;
             let order = match named(left, name) {
@@ -76,6 +82,11 @@ pub(super) fn compare(
     }
 }
 
+/// Whether a value is an aggregate or a text.
+fn has_no_order(value: &TypedValue) -> bool {
+    matches!(value, TypedValue::Array { .. } | TypedValue::Record { .. } | TypedValue::Text(_))
+}
+
 /// Whether a number is near another one.
 pub(super) fn near(
     left: &TypedValue,
@@ -83,7 +94,7 @@ pub(super) fn near(
     tolerance: Option<f64>,
     is_percent: bool,
 ) -> Compared {
-    let (left, right) = match (left, right) {
+    match (left, right) {
         (TypedValue::Missing(state), _) | (_, TypedValue::Missing(state)) => return Err(missing(state)),
         (
             TypedValue::Array { elements, count, .. },
@@ -98,16 +109,20 @@ pub(super) fn near(
                 .zip(others)
                 .map(|(left, right)| near(left, right, tolerance, is_percent)));
         }
-        _ => (number::float(left), number::float(right)),
-    };
-    let (Some(left), Some(right)) = (left, right) else {
+        _ => other_enumeration(left, right)?,
+    }
+    let (Some(own), Some(expected)) = (number::float(left), number::float(right)) else {
         return Err(not_comparable("`~=` compares numbers"));
     };
     let tolerance = match (tolerance, is_percent) {
-        (None, _) => right.abs() * 1e-6,
-        (Some(percent), true) => right.abs() * percent / 100.0,
+        (None, _) => expected.abs() * 1e-6,
+        (Some(percent), true) => expected.abs() * percent / 100.0,
         (Some(tolerance), false) => tolerance,
     };
+    if let Some(is_near) = number::within(left, right, tolerance) {
+        return Ok(is_near);
+    }
+    let (left, right) = (own, expected);
     // Equal infinities have no distance; each other number is infinitely far from them.
     let has_distance = left.is_finite() && right.is_finite();
     Ok(left == right || has_distance && (left - right).abs() <= tolerance)
@@ -161,6 +176,18 @@ fn named(left: &TypedValue, name: &str) -> Option<(i128, i128)> {
     }
 }
 
+/// Whether a value is between two ends, which belong to the range.
+pub(super) fn between(left: &TypedValue, (first, last): (&Plan, &Plan), values: &[&TypedValue]) -> Compared {
+    let ends = [(Comparator::AtLeast, first), (Comparator::AtMost, last)];
+    all_named(ends.map(|(comparator, end)| compare(left, comparator, end, values)))
+}
+
+/// Whether a value is equal to one of several.
+pub(super) fn one_of(left: &TypedValue, plans: &[Plan], values: &[&TypedValue]) -> Compared {
+    let none = all_named(plans.iter().map(|plan| equal(left, plan, values).map(|is_equal| !is_equal)));
+    none.map(|is_none| !is_none)
+}
+
 /// Whether all parts are equal: one known difference decides.
 fn all(results: impl IntoIterator<Item = Compared>) -> Compared {
     let mut unknown = None;
@@ -172,6 +199,13 @@ fn all(results: impl IntoIterator<Item = Compared>) -> Compared {
         }
     }
     unknown.map_or(Ok(true), Err)
+}
+
+/// The same for parts that the line names: a wrong one, such as an unknown name, decides before a difference.
+fn all_named(results: impl IntoIterator<Item = Compared>) -> Compared {
+    let results: Vec<Compared> = results.into_iter().collect();
+    let wrong = results.iter().find_map(|result| result.as_ref().err().filter(|why| !why.is_missing));
+    wrong.cloned().map_or_else(|| all(results), Err)
 }
 
 fn whole(count: u64, elements: &[TypedValue]) -> Result<(), NotComparable> {
@@ -189,10 +223,9 @@ fn same(left: &TypedValue, right: &TypedValue) -> Compared {
             TypedValue::Array { elements: others, count: other, address: other_address, .. },
         ) => {
             if address.is_some() && address == other_address && count == other {
-                return all(elements.iter().map(|element| match element.missing() {
-                    Some(state) => Err(missing(state)),
-                    None => same(element, element),
-                }));
+                let known = elements.iter().filter(|element| element.missing().is_none());
+                let state = elements.iter().find_map(TypedValue::missing).map(|state| Err(missing(state)));
+                return all(known.map(|element| same(element, element)).chain(state));
             }
             if count != other {
                 return Ok(false);
@@ -214,8 +247,25 @@ fn same(left: &TypedValue, right: &TypedValue) -> Compared {
     }
 }
 
+/// The reason not to compare enumerators of two enumerations.
+fn other_enumeration(left: &TypedValue, right: &TypedValue) -> Result<(), NotComparable> {
+    let (TypedValue::Enumerator(own), TypedValue::Enumerator(other)) = (left, right) else { return Ok(()) };
+    if own.is_of(other) {
+        return Ok(());
+    }
+    let named = |of: &EnumValue| {
+        of.enumeration.as_deref().map_or_else(|| "an unnamed one".to_owned(), |name| format!("`{name}`"))
+    };
+    Err(not_comparable(format!(
+        "an enumerator of {} is not compared with one of {}; a cast to an integer compares numbers",
+        named(own),
+        named(other)
+    )))
+}
+
 /// The order of numbers or addresses; `None`: they are unequal without an order.
 fn order(left: &TypedValue, right: &TypedValue) -> Result<Option<Ordering>, NotComparable> {
+    other_enumeration(left, right)?;
     if let Some(state) = [left, right].into_iter().find_map(|value| match value {
         TypedValue::Missing(state) => Some(state),
         _ => None,
@@ -284,11 +334,12 @@ fn is_text(left: &TypedValue, text: &[u8]) -> Compared {
         TypedValue::Array { elements, count, is_text: true, .. } => {
             let mut expected = text.iter();
             for element in elements {
-                let wanted = expected.next().copied().unwrap_or(0);
+                let wanted = expected.next().copied();
                 match (element, number::integer(element)) {
                     // A `char` may be signed.
-                    (_, Some(code)) if code as u8 != wanted => return Ok(false),
-                    (_, Some(0)) => return Ok(true),
+                    (_, Some(code)) if code as u8 != wanted.unwrap_or(0) => return Ok(false),
+                    // The array's text ends here, and with it the expected one.
+                    (_, Some(0)) => return Ok(wanted.is_none()),
                     (_, Some(_)) => {}
                     (TypedValue::Missing(state), None) => return Err(missing(state)),
                     (other, None) => return Err(not_comparable(described(other))),
@@ -320,16 +371,25 @@ fn list(
                 return Err(not_comparable("an array has no members"));
             }
             let wanted = expected.len() as u64;
-            if wanted > *count || wanted < *count && !is_open {
-                return Ok(false);
+            let is_other = wanted > *count || wanted < *count && !is_open;
+            // Behind the last element a name is wrong or right as for the last one.
+            let behind = if is_other { elements.last() } else { None };
+            let own = elements.iter().chain(behind.into_iter().cycle());
+            let result = all_named(own.zip(expected).map(|(own, wanted)| equal(own, &wanted.value, values)));
+            match result {
+                Err(why) if !why.is_missing => Err(why),
+                _ if is_other => Ok(false),
+                result => {
+                    if expected.len() > elements.len() {
+                        whole(*count, elements)?;
+                    }
+                    result
+                }
             }
-            if expected.len() > elements.len() {
-                whole(*count, elements)?;
-            }
-            all(elements.iter().zip(expected).map(|(own, wanted)| equal(own, &wanted.value, values)))
         }
         TypedValue::Record { fields } => {
             let mut results = Vec::new();
+            let mut named = HashSet::new();
             for (index, wanted) in expected.iter().enumerate() {
                 let field = match &wanted.member {
                     Some(name) => Some(field(fields, name, 0).ok_or_else(|| no_member(fields, name))?),
@@ -340,13 +400,21 @@ fn list(
                         format!("{} values for a struct of {} members", expected.len(), fields.len());
                     return Err(not_comparable(counts));
                 };
+                if !named.insert(std::ptr::from_ref(field)) {
+                    let name = wanted
+                        .member
+                        .as_deref()
+                        .map_or_else(|| (index + 1).to_string(), |name| format!("`{name}`"));
+                    return Err(not_comparable(format!("a second value of the member {name}")));
+                }
                 results.push(equal(field, &wanted.value, values));
             }
-            let result = all(results)?;
-            if result && !is_open && expected.len() < fields.len() {
-                let problem = format!("{} of {} members are named", expected.len(), fields.len());
+            let result = all_named(results)?;
+            if result && !is_open && !fields.iter().all(|field| is_named(field, &named)) {
+                let count = fields.iter().filter(|field| is_named(field, &named)).count();
+                let problem = format!("{count} of {} members are named", fields.len());
                 let hint = Some("add `...` for the others".to_owned());
-                return Err(NotComparable { problem, hint, is_error: false });
+                return Err(NotComparable { problem, hint, is_error: false, is_missing: false });
             }
             Ok(result)
         }
@@ -354,10 +422,22 @@ fn list(
     }
 }
 
+/// Whether a member has an expected value: its own, or one for each member of an unnamed one or a base class.
+fn is_named(field: &TypedField, named: &HashSet<*const TypedValue>) -> bool {
+    named.contains(&std::ptr::from_ref(&field.value))
+        || match &field.value {
+            // The reader bounds the nesting.
+            TypedValue::Record { fields } if field.is_base || field.name.is_none() => {
+                !fields.is_empty() && fields.iter().all(|field| is_named(field, named))
+            }
+            _ => false,
+        }
+}
+
 fn no_member(fields: &[TypedField], name: &str) -> NotComparable {
     let names = fields.iter().filter_map(|field| field.name.as_deref());
     let hint = similar(name, names).map(|found| format!("did you mean `{found}`?"));
-    NotComparable { problem: format!("no member `{name}`"), hint, is_error: false }
+    NotComparable { problem: format!("no member `{name}`"), hint, is_error: false, is_missing: false }
 }
 
 /// A member by its name: the record's own first, then those of unnamed members and base classes.

@@ -36,16 +36,15 @@ pub(in crate::check) fn bounds_fit(
     (always || never).then_some(always)
 }
 
-/// The sign of a comparator.
-pub(in crate::check) fn sign(comparator: Comparator) -> &'static str {
-    match comparator {
-        Comparator::Equal => "==",
-        Comparator::NotEqual => "!=",
-        Comparator::Less => "<",
-        Comparator::AtMost => "<=",
-        Comparator::Greater => ">",
-        Comparator::AtLeast => ">=",
-    }
+/// The bound that a number satisfies with the same comparator, as near as possible; `None`: there is none.
+pub(in crate::check) fn kept(comparator: Comparator, number: u64) -> Option<(Comparator, u64)> {
+    let bound = match comparator {
+        Comparator::Equal | Comparator::AtMost | Comparator::AtLeast => Some(number),
+        Comparator::Less => number.checked_add(1),
+        Comparator::Greater => number.checked_sub(1),
+        Comparator::NotEqual => None,
+    };
+    bound.map(|bound| (comparator, bound))
 }
 
 /// The integer of a value, if it is one.
@@ -58,6 +57,19 @@ pub(super) fn integer(value: &TypedValue) -> Option<i128> {
     }
 }
 
+/// The number of a path that is a sign and digits alone: in C, the sign of `-9223372036854775808` changes nothing.
+/// `None`: another path.
+pub(in crate::check) fn negative(path: &str) -> Option<i128> {
+    let digits = path.trim().strip_prefix('-')?.trim_start();
+    let number = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    // The parser of integers accepts a sign, too.
+    let is_sign = |c: char| matches!(c, '+' | '-');
+    number.ok().filter(|_| !digits.contains(is_sign)).map(|number| -i128::from(number))
+}
+
 /// The number of a value, as near as a `double` has it.
 pub(super) fn float(value: &TypedValue) -> Option<f64> {
     match value {
@@ -66,10 +78,33 @@ pub(super) fn float(value: &TypedValue) -> Option<f64> {
     }
 }
 
+/// Whether an integer and a whole number are at most a tolerance apart, without rounding; `None`: other numbers.
+/// `tolerance`: not negative.
+pub(super) fn within(left: &TypedValue, right: &TypedValue, tolerance: f64) -> Option<bool> {
+    integer(left).or(integer(right))?;
+    let distance = whole(left)?.abs_diff(whole(right)?);
+    // Distances beyond 127 bits are those of no two integers of 64 bits.
+    let order =
+        i128::try_from(distance).map_or(Some(Ordering::Greater), |distance| with_float(distance, tolerance));
+    Some(order.is_some_and(Ordering::is_le))
+}
+
+/// The integer of a value that is a whole number of less than 2^126.
+fn whole(value: &TypedValue) -> Option<i128> {
+    const BOUND: f64 = 85_070_591_730_234_615_865_843_651_857_942_052_864.0;
+    let TypedValue::Float { value, .. } = value else { return integer(value) };
+    (value.fract() == 0.0 && value.abs() < BOUND).then_some(*value as i128)
+}
+
 /// The order of two numbers, `Some(None)` with a NaN; `None`: one of them is no number.
 pub(super) fn order(left: &TypedValue, right: &TypedValue) -> Option<Option<Ordering>> {
     Some(match (left, right) {
-        (TypedValue::Float { value, format }, right) => value.partial_cmp(&rounded(float(right)?, *format)),
+        (TypedValue::Float { value, format }, right) => {
+            let exact = float(right)?;
+            // No finite number is equal to an infinity.
+            let right = Some(rounded(exact, *format)).filter(|rounded| rounded.is_finite());
+            value.partial_cmp(&right.unwrap_or(exact))
+        }
         (left, TypedValue::Float { value, .. }) => with_float(integer(left)?, *value),
         (left, right) => Some(integer(left)?.cmp(&integer(right)?)),
     })

@@ -2,15 +2,16 @@
 
 use super::plan::RightPlan;
 use super::write::{Style, integer, written};
-use super::{are_all, number};
-use crate::check::file::StateName;
+use super::{are_all, compare, near, number, one_of};
+use crate::check::file::{Comparator, Right, StateName};
+use crate::check::format::operand;
 use crate::session::ValueState;
 use crate::session::print::TypedValue;
 use crate::units::LaneId;
 
 /// The right side that a value without an equal satisfies.
 const NAN: &str = "is nan";
-/// Maximum number of values of a set.
+/// Maximum number of values that a set gets.
 const MAX_SET: usize = 16;
 
 /// Common rule of the values of a line.
@@ -19,6 +20,8 @@ pub(in crate::check) struct Summary {
     style: Style,
     first: Option<TypedValue>,
     is_varied: bool,
+    /// Whether all values are captured.
+    is_whole: bool,
     /// Integers: by the rule `base + step * lane`.
     rule: Rule,
     /// Further requirements of the form of the right side.
@@ -28,10 +31,17 @@ pub(in crate::check) struct Summary {
 #[derive(Clone, Debug)]
 enum More {
     Nothing,
-    /// The smallest and the largest number; `None`: a value is no number.
-    Bounds(Option<(TypedValue, TypedValue)>),
-    /// Distinct values; `None`: too many, or one without a notation.
+    /// A range or an order.
+    Bounds {
+        /// The smallest and the largest number; `None`: a value is no number.
+        ends: Option<Box<(TypedValue, TypedValue)>>,
+        /// Whether all values satisfy the first and the last end of a range.
+        holds: (bool, bool),
+    },
+    /// Distinct values that no alternative of the line is equal to; `None`: too many, or one without a notation.
     Set(Option<Vec<String>>),
+    /// Whether all values are near the first one.
+    Near(bool),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,39 +64,59 @@ impl Summary {
             _ => Style { has_texts: true, has_members: false },
         };
         let more = match plan {
-            RightPlan::Between(..) => More::Bounds(None),
+            RightPlan::Compare(Comparator::Equal | Comparator::NotEqual, _) | RightPlan::Is(_) => {
+                More::Nothing
+            }
+            RightPlan::Compare(..) | RightPlan::Between(..) => {
+                More::Bounds { ends: None, holds: (true, true) }
+            }
             RightPlan::OneOf(_) => More::Set(Some(Vec::new())),
-            _ => More::Nothing,
+            RightPlan::Near { .. } => More::Near(true),
         };
-        Self { style, first: None, is_varied: false, rule: Rule::default(), more }
+        let rule = Rule::default();
+        Self { style, first: None, is_varied: false, is_whole: true, rule, more }
     }
 
-    /// Adds the value of a lane.
-    pub(in crate::check) fn add(&mut self, lane: LaneId, value: &TypedValue) {
+    /// Adds the value of a lane. `values`: those of the plan's paths.
+    pub(in crate::check) fn add(
+        &mut self,
+        lane: LaneId,
+        value: &TypedValue,
+        plan: &RightPlan,
+        values: &[&TypedValue],
+    ) {
         let is_first = self.first.is_none();
-        match &self.first {
-            None => self.first = Some(value.clone()),
-            Some(first) => self.is_varied |= !is_same(first, value),
-        }
+        let first = self.first.get_or_insert_with(|| value.clone());
+        self.is_varied |= !is_same(first, value);
+        self.is_whole &= value.is_whole();
         self.rule = match number::integer(value) {
             Some(number) => self.rule.with(lane, number),
             None => Rule::Broken,
         };
         match &mut self.more {
             More::Nothing => {}
-            More::Bounds(bounds) => {
+            More::Bounds { ends, holds } => {
                 let is_number = number::float(value).is_some_and(|number| !number.is_nan());
-                *bounds = bounds.take().or_else(|| is_first.then(|| (value.clone(), value.clone())));
-                *bounds = bounds.take().filter(|_| is_number).map(|(least, most)| {
+                *ends = ends.take().or_else(|| is_first.then(|| Box::new((value.clone(), value.clone()))));
+                *ends = ends.take().filter(|_| is_number).map(|ends| {
+                    let (least, most) = *ends;
                     let less = |left: &TypedValue, right: &TypedValue| {
                         number::order(left, right).flatten().is_some_and(std::cmp::Ordering::is_lt)
                     };
                     let most = if less(&most, value) { value.clone() } else { most };
                     let least = if less(value, &least) { value.clone() } else { least };
-                    (least, most)
+                    Box::new((least, most))
                 });
+                if let RightPlan::Between(first, last) = plan {
+                    holds.0 &= compare(value, Comparator::AtLeast, first, values) == Ok(true);
+                    holds.1 &= compare(value, Comparator::AtMost, last, values) == Ok(true);
+                }
             }
             More::Set(known) => {
+                let RightPlan::OneOf(plans) = plan else { return };
+                if one_of(value, plans, values) == Ok(true) {
+                    return;
+                }
                 *known = known.take().and_then(|mut set| {
                     let text = written(value, self.style)?;
                     if !set.contains(&text) {
@@ -95,19 +125,34 @@ impl Summary {
                     (set.len() <= MAX_SET).then_some(set)
                 });
             }
+            More::Near(is_near) => {
+                if let RightPlan::Near { tolerance, is_percent, .. } = plan {
+                    *is_near &= near(value, first, *tolerance, *is_percent) == Ok(true);
+                }
+            }
         }
     }
 
-    /// Operator and value that all lanes satisfy, in the form of a right side; `None`: there is none.
-    pub(in crate::check) fn right(&self, plan: &RightPlan) -> Option<String> {
-        match (plan, &self.more) {
-            (_, More::Bounds(Some((least, most)))) => {
-                Some(format!("in {}..{}", written(least, self.style)?, written(most, self.style)?))
+    /// Operator and value that all lanes satisfy, in the form of a right side; `None`: there is none. The operator stays
+    /// where it can hold the values; ranges and sets grow.
+    pub(in crate::check) fn right(&self, right: &Right) -> Option<String> {
+        match (right, &self.more) {
+            (Right::Between(first, last), More::Bounds { ends, holds }) => {
+                let (least, most) = ends.as_deref()?;
+                let end = |is_kept: bool, old: &String, new: &TypedValue| {
+                    if is_kept { Some(old.clone()) } else { written(new, self.style) }
+                };
+                Some(format!("in {}..{}", end(holds.0, first, least)?, end(holds.1, last, most)?))
             }
-            (_, More::Set(Some(set))) if !set.is_empty() => Some(format!("in {{{}}}", set.join(", "))),
-            (RightPlan::Near { .. }, _) if self.is_nan() => Some(NAN.to_owned()),
-            (RightPlan::Near { tolerance, is_percent, .. }, _) => {
-                let value = self.constant()?;
+            (Right::OneOf(old), More::Set(Some(new))) => {
+                let values: Vec<String> = old.iter().map(operand).chain(new.iter().cloned()).collect();
+                Some(format!("in {{{}}}", values.join(", ")))
+            }
+            (Right::Near { .. }, _) if self.is_nan() => Some(NAN.to_owned()),
+            (Right::Near { tolerance, is_percent, .. }, More::Near(is_near)) => {
+                let first = if *is_near { self.first.as_ref() } else { None };
+                let value =
+                    first.and_then(|first| written(first, self.style)).or_else(|| self.rule.written())?;
                 let tolerance = tolerance.map_or_else(String::new, |tolerance| {
                     // `1%` stays `1%`.
                     let number = format!("{tolerance:?}");
@@ -116,11 +161,34 @@ impl Summary {
                 });
                 Some(format!("~= {value}{tolerance}"))
             }
-            (RightPlan::Is(StateName::Inactive), _) => None,
-            _ => self.state().or_else(|| {
+            (Right::Compare(comparator, _), More::Bounds { ends, .. }) => {
+                let (least, most) = ends.as_deref()?;
+                let bound = match comparator {
+                    Comparator::AtMost => written(most, self.style),
+                    Comparator::AtLeast => written(least, self.style),
+                    Comparator::Less => number::integer(most).and_then(|most| integer(most.checked_add(1)?)),
+                    Comparator::Greater => {
+                        number::integer(least).and_then(|least| integer(least.checked_sub(1)?))
+                    }
+                    Comparator::Equal | Comparator::NotEqual => None,
+                };
+                Some(format!("{} {}", comparator.sign(), bound?))
+            }
+            (Right::Compare(Comparator::Equal, _), _) => self.state().or_else(|| {
                 let value = self.constant().or_else(|| self.rule.written())?;
                 Some(format!("== {value}"))
             }),
+            (Right::Is(state), _) if *state != StateName::Inactive => {
+                let is_infinite = || {
+                    let first = self.first.as_ref().filter(|_| !self.is_varied);
+                    first.is_some_and(|first| are_all(first, &f64::is_infinite) == Ok(true))
+                };
+                self.state().or_else(|| match state {
+                    StateName::Nan | StateName::Infinite if is_infinite() => Some("is inf".to_owned()),
+                    _ => self.is_whole.then(|| "is available".to_owned()),
+                })
+            }
+            _ => None,
         }
     }
 
@@ -168,6 +236,10 @@ fn is_same(left: &TypedValue, right: &TypedValue) -> bool {
         {
             true
         }
+        (TypedValue::Pointer(left), TypedValue::Pointer(right)) => match (&left.text, &right.text) {
+            (Some(Ok(left)), Some(Ok(right))) => left == right,
+            _ => left.to == right.to,
+        },
         _ => left == right,
     }
 }

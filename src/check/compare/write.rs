@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::plan::Plan;
 use crate::session::ValueState;
-use crate::session::print::{FloatFormat, TypedValue};
+use crate::session::print::{FloatFormat, MAX_TYPED_TEXT, PointerValue, TypedField, TypedValue};
 
 /// Maximum number of elements of an array that are written.
 const MAX_WRITTEN: usize = 64;
@@ -44,10 +44,11 @@ pub(super) fn written(value: &TypedValue, style: Style) -> Option<String> {
             None => integer(of.value)?,
         },
         TypedValue::Pointer(pointer) if pointer.is_null => "nullptr".to_owned(),
-        TypedValue::Pointer(pointer) => match &pointer.to.space_name {
-            Some(space) => format!("{space}#{:#x}", pointer.to.address),
-            None => format!("{:#x}", pointer.to.address),
-        },
+        // The query has texts if the line compares one.
+        TypedValue::Pointer(PointerValue { text: Some(Ok(text)), .. }) if text.len() < MAX_TYPED_TEXT => {
+            quoted(text)
+        }
+        TypedValue::Pointer(pointer) => address(pointer),
         TypedValue::Array { elements, is_text: true, .. } if style.has_texts && is_readable(elements) => {
             quoted(&text(elements)?)
         }
@@ -78,6 +79,13 @@ pub(super) fn written(value: &TypedValue, style: Style) -> Option<String> {
     })
 }
 
+fn address(pointer: &PointerValue) -> String {
+    match &pointer.to.space_name {
+        Some(space) => format!("{space}#{:#x}", pointer.to.address),
+        None => format!("{:#x}", pointer.to.address),
+    }
+}
+
 /// A value, or the reason for its absence, for people.
 pub(in crate::check) fn shown(value: &TypedValue) -> String {
     const STYLE: Style = Style { has_texts: true, has_members: true };
@@ -85,17 +93,30 @@ pub(in crate::check) fn shown(value: &TypedValue) -> String {
         TypedValue::Missing(state) => state_name(state).to_owned(),
         TypedValue::Float { value, .. } if value.is_nan() => "nan".to_owned(),
         TypedValue::Other { type_name } => format!("a value of type `{type_name}`"),
-        TypedValue::Array { elements, .. } if value.missing().is_some() => {
-            let parts: Vec<String> = elements.iter().take(MAX_WRITTEN).map(shown).collect();
-            format!("{{{}}}", parts.join(", "))
+        TypedValue::Pointer(pointer @ PointerValue { text: Some(Ok(text)), .. }) => {
+            format!("{} {}", address(pointer), quoted(text))
         }
-        TypedValue::Record { fields } if value.missing().is_some() => {
-            let part = |field: &crate::session::print::TypedField| {
-                format!(".{} = {}", field.name.as_deref().unwrap_or_default(), shown(&field.value))
-            };
-            format!("{{{}}}", fields.iter().map(part).collect::<Vec<_>>().join(", "))
-        }
-        known => written(known, STYLE).unwrap_or_else(|| "a value without a notation".to_owned()),
+        known => match (written(known, STYLE), known) {
+            (Some(text), _) => text,
+            (None, TypedValue::Array { elements, count, .. }) => {
+                let mut parts: Vec<String> = elements.iter().take(MAX_WRITTEN).map(shown).collect();
+                if (parts.len() as u64) < *count {
+                    parts.push("...".to_owned());
+                }
+                format!("{{{}}}", parts.join(", "))
+            }
+            (None, TypedValue::Record { fields }) => {
+                let part = |field: &TypedField| match field.name.as_deref().filter(|_| !field.is_base) {
+                    Some(name) => format!(".{name} = {}", shown(&field.value)),
+                    None => shown(&field.value),
+                };
+                format!("{{{}}}", fields.iter().map(part).collect::<Vec<_>>().join(", "))
+            }
+            // Paths have no integers of that size.
+            (None, known) => {
+                super::number::integer(known).map_or_else(String::new, |number| number.to_string())
+            }
+        },
     }
 }
 
@@ -111,12 +132,7 @@ fn state_name(state: &ValueState) -> &'static str {
 
 /// An integer as a path; `None`: paths have no integers of that size.
 pub(super) fn integer(value: i128) -> Option<String> {
-    if value == i128::from(i64::MIN) {
-        // The literal after the sign has 64 bits and no sign.
-        return Some("-9223372036854775807 - 1".to_owned());
-    }
-    let fits = value >= i128::from(i64::MIN) && value <= i128::from(u64::MAX);
-    fits.then(|| value.to_string())
+    (value.unsigned_abs() <= u64::MAX.into()).then(|| value.to_string())
 }
 
 /// The shortest digits that round to a number; `None` for a NaN, which equals nothing.

@@ -1,16 +1,19 @@
 //! The access to memory of a fault.
 
-use super::causes::{cause_names, is_named};
+use super::causes::cause_names;
 use super::error::FactError;
 use super::facts::Facts;
 use super::parts::{self, AccessPart};
 use super::{Numbered, obstacle};
+use crate::check::causes::is_named;
 use crate::check::file::{AccessLine, Lanes, Span};
 use crate::check::outcome::Verdict;
+use crate::check::similar::similar;
+use crate::check::syntax::ADDRESSES;
 use crate::isa::Direction;
 use crate::notation::lanes::ranges;
 use crate::session::{Inspect, MemoryAddress};
-use crate::triage::{AddressOf, Cause, Evidence, IndexRule, Pattern, Suspect, Triage};
+use crate::triage::{AddressOf, Cause, Evidence, IndexRule, Pattern, Suspect};
 use crate::units::{Address, LaneSet};
 
 /// `access lane 24 x[i] not captured`. `part`: receives the columns of the only part that differs.
@@ -21,7 +24,7 @@ pub(super) fn access(
     part: &mut Option<Span>,
 ) -> Verdict {
     let triage = facts.triage();
-    let Some(suspect) = triage.suspects.first() else { return no_access(triage, line) };
+    let Some(suspect) = triage.suspects.first() else { return no_access(facts, line) };
     let Some(session) = facts.subject.sessions.iter().copied().find(|session| session.has_wave(suspect.wave))
     else {
         return obstacle("the wave of the access cannot be read", None);
@@ -44,12 +47,22 @@ pub(super) fn access(
         let plain = |text: &str| text.replace(' ', "");
         let terms = expressions(suspect);
         if !terms.iter().any(|known| plain(known) == plain(expression)) {
+            if let Some(found) = similar(expression, ADDRESSES.iter().copied())
+                && expected.state.is_none()
+            {
+                let problem = format!("`{expression}` is neither the access nor a state of addresses");
+                return obstacle(problem, Some(format!("did you mean `{found}`?")));
+            }
             wrong.push((AccessPart::Expression(expression), format!("`{}`", term.expression)));
         }
     }
     if let Some(state) = &expected.state {
         let states = states(session, suspect);
         if !is_named(state, states.iter().copied()) {
+            if is_unknown(facts, suspect, state) {
+                let problem = format!("the dump lacks the memory that decides on `{state}`");
+                return obstacle(problem, None);
+            }
             let found = states.first().map_or("of no known state".to_owned(), |state| (*state).to_owned());
             wrong.push((AccessPart::State(state), found));
         }
@@ -64,7 +77,26 @@ pub(super) fn access(
     }
 }
 
-fn no_access(triage: &Triage, line: &Numbered<'_>) -> Verdict {
+/// States that follow from the address alone, or from the access; the others need the memory around the address, or a
+/// variable in it.
+const OF_ADDRESS: [&str; 7] =
+    ["not captured", "unknown", "null", "misaligned", "non canonical", "poison", "other aperture"];
+
+/// Whether a state that no pattern shows may be the true one: the memory that would show it is missing.
+fn is_unknown(facts: &Facts<'_>, suspect: &Suspect, state: &str) -> bool {
+    let has_pattern = suspect.patterns.iter().any(|of| of.covers(suspect.lanes));
+    let has_map = suspect.evidence.iter().any(|evidence| matches!(evidence, Evidence::Unmapped));
+    let has_memory = !facts.subject.dump.capture().global.segments().is_empty();
+    !(OF_ADDRESS.contains(&state) || has_pattern || has_map && has_memory)
+}
+
+fn no_access(facts: &Facts<'_>, line: &Numbered<'_>) -> Verdict {
+    let triage = facts.triage();
+    // A wave whose fault is unknown may have the access.
+    let is_known = facts.faulted().next().is_some();
+    if let Some(why) = facts.unknown_faults().filter(|_| !is_known) {
+        return obstacle(format!("no known wave faulted, and {why}"), None);
+    }
     match (&triage.cause, triage.missing.first()) {
         (Some(Cause::Memory), Some(missing)) => {
             obstacle(format!("no access is known; missing: {missing}"), None)
@@ -116,9 +148,10 @@ fn expressions(suspect: &Suspect) -> Vec<String> {
     all
 }
 
-/// The states and patterns of a suspect's addresses, the preferred one first.
+/// The states and patterns of a suspect's addresses, the preferred one first; patterns of some lanes are the last.
 fn states(session: &dyn Inspect, suspect: &Suspect) -> Vec<&'static str> {
-    let mut states: Vec<&'static str> = suspect.patterns.iter().map(|of| pattern_name(&of.pattern)).collect();
+    let (whole, partial): (Vec<_>, Vec<_>) = suspect.patterns.iter().partition(|of| of.covers(suspect.lanes));
+    let mut states: Vec<&'static str> = whole.iter().map(|of| pattern_name(&of.pattern)).collect();
     let evidence = suspect.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Unmapped | Evidence::NotCaptured => Some("not captured"),
         Evidence::Null => Some("null"),
@@ -139,6 +172,7 @@ fn states(session: &dyn Inspect, suspect: &Suspect) -> Vec<&'static str> {
     if !suspect.addresses.is_empty() && suspect.addresses.iter().all(is_missing) {
         states.push("not captured");
     }
+    states.extend(partial.iter().map(|of| pattern_name(&of.pattern)));
     states
 }
 
@@ -150,10 +184,11 @@ fn pattern_name(pattern: &Pattern) -> &'static str {
         Pattern::NegativeIndex { .. } => "negative index",
         Pattern::Poison { .. } => "poison",
         Pattern::OtherAperture { .. } => "other aperture",
-        Pattern::HostPointer => "host pointer",
+        Pattern::HostPointer { .. } => "host pointer",
         Pattern::FlippedBit { .. } => "flipped bit",
         Pattern::PastEnd(_) => "past end",
         Pattern::BeforeStart(_) => "before start",
+        Pattern::BadPointer(_) => "bad pointer",
         Pattern::Straddles(_) => "straddles",
         Pattern::Misaligned { .. } => "misaligned",
         Pattern::ReadOnly => "read only",

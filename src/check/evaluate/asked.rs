@@ -1,8 +1,10 @@
 //! Lanes that lines speak of, for a second opinion about values and stacks.
 
+use std::sync::Arc;
+
 use super::error::FactError;
 use super::facts::{Facts, Wave};
-use super::places::{Fit, fits, place_fits};
+use super::places::{Fit, Function, fits, place_fits};
 use super::select::select;
 use super::{Numbered, Subject, blocks, values};
 use crate::check::file::{Content, ScopeFile, Selector};
@@ -35,6 +37,8 @@ pub struct AskedWave {
 pub struct SeenFrame {
     /// The function.
     pub function: Option<String>,
+    /// Its mangled C++ name, in frames of the dump.
+    pub mangled: Option<Arc<str>>,
     /// The file and the line.
     pub source: Option<(String, u64)>,
 }
@@ -77,6 +81,12 @@ fn asked_wave(facts: &Facts<'_>, wave: &Wave<'_>, content: &Content) -> Result<A
     Ok(AskedWave { session: session.unwrap_or_default(), wave: wave.id(), id: wave.info.id, lanes })
 }
 
+impl SeenFrame {
+    fn function(&self) -> Option<Function<'_>> {
+        Some(Function { name: self.function.as_deref()?, mangled: self.mangled.as_deref() })
+    }
+}
+
 /// Whether the frames of a debugger, the innermost first, fit a line `at` or `stack`; `None`: they lack a fact.
 #[must_use]
 pub fn frames_fit(content: &Content, frames: &[SeenFrame]) -> Option<bool> {
@@ -84,12 +94,14 @@ pub fn frames_fit(content: &Content, frames: &[SeenFrame]) -> Option<bool> {
         Content::At(expected) => {
             let frame = frames.first()?;
             let source = frame.source.as_ref().map(|(file, line)| (file.as_str(), *line));
-            place_fits(expected, frame.function.as_deref(), source, |what| what.to_owned())
+            place_fits(expected, frame.function(), source, |what| what.to_owned())
         }
         Content::Stack(expected) => {
-            let functions: Vec<Option<&str>> = frames.iter().map(|frame| frame.function.as_deref()).collect();
+            let functions: Vec<Option<Function<'_>>> = frames.iter().map(SeenFrame::function).collect();
             // The server's name for a caller that is unknown.
-            let is_end = |function: &Option<&str>| function.is_some_and(|name| name.contains(UNKNOWN_CALLER));
+            let is_end = |function: &Option<Function<'_>>| {
+                function.is_some_and(|function| function.name.contains(UNKNOWN_CALLER))
+            };
             let known = functions.iter().position(is_end);
             let end = known.map(|_| UNKNOWN_CALLER.to_owned());
             fits(functions.get(..known.unwrap_or(functions.len()))?, end, expected)

@@ -1,34 +1,18 @@
 //! Causes of stops, and hangs.
 
 use super::facts::{Facts, Wave};
-use super::names::similar_names;
 use super::places::Fit;
 use super::{Numbered, obstacle};
-use crate::check::compare::bounds_fit;
-use crate::check::file::HangLine;
+use crate::check::causes::{
+    ARITHMETIC, ASSERTION, BAD_PC, BREAKPOINT, BYSTANDER, ECC, HANG, ILLEGAL, MEMORY, QUEUE, RUNNING, TRAP,
+    UnknownName, is_named, names, unknown_name,
+};
+use crate::check::compare::{bounds_fit, kept};
+use crate::check::file::{Comparator, HangLine};
 use crate::check::outcome::Verdict;
-use crate::check::similar::folded;
 use crate::session::WaveInfo;
 use crate::signature::{Crashes, Signature, SignatureLevel, VERSION};
-use crate::triage::{Cause, WaveState, has_faulted};
-
-/// The state of a wave without a stop reason.
-const RUNNING: &str = "running";
-
-/// The names of each cause, the preferred one first.
-const MEMORY: &[&str] = &["memory violation", "memory"];
-const BAD_PC: &[&str] = &["bad pc"];
-const ASSERTION: &[&str] = &["assertion", "assertion failed"];
-const TRAP: &[&str] = &["trap"];
-const ILLEGAL: &[&str] = &["illegal instruction"];
-const ARITHMETIC: &[&str] = &["arithmetic", "arithmetic exception"];
-const ECC: &[&str] = &["ecc", "ecc error"];
-const BYSTANDER: &[&str] = &["bystander"];
-const QUEUE: &[&str] = &["queue", "queue error"];
-const BREAKPOINT: &[&str] = &["breakpoint"];
-const HANG: &[&str] = &["hang"];
-pub(super) const CAUSES: [&[&str]; 11] =
-    [MEMORY, BAD_PC, ASSERTION, TRAP, ILLEGAL, ARITHMETIC, ECC, BYSTANDER, QUEUE, BREAKPOINT, HANG];
+use crate::triage::{Cause, WaveState};
 
 /// The names of a cause.
 pub(super) fn cause_names(cause: &Cause) -> &'static [&'static str] {
@@ -47,20 +31,10 @@ pub(super) fn cause_names(cause: &Cause) -> &'static [&'static str] {
     }
 }
 
-/// The name of a stop reason and its words, of the wave's target, each with the words before a bracket.
+/// The names of a stop reason of the wave's target; of all of them without a name.
 pub(super) fn reason_names<'k>(info: &'k WaveInfo, of: &str) -> Vec<&'k str> {
-    let reasons = &info.kind.target.stop_reasons;
-    let mut names = Vec::new();
-    for reason in reasons.iter().filter(|reason| of.is_empty() || reason.name == of) {
-        names.extend([&*reason.name, &*reason.words]);
-        names.extend(reason.words.split_once(" (").map(|(words, _)| words));
-    }
-    names
-}
-
-pub(super) fn is_named<'k>(expected: &str, names: impl IntoIterator<Item = &'k str>) -> bool {
-    let expected = folded(expected);
-    names.into_iter().any(|name| folded(name) == expected)
+    let reasons = info.kind.target.stop_reasons.iter();
+    reasons.filter(|reason| of.is_empty() || reason.name == of).flat_map(names).collect()
 }
 
 /// Whether a wave stopped for a reason of that name; `None`: its reasons are unknown.
@@ -69,22 +43,18 @@ pub(super) fn stopped_for(info: &WaveInfo, expected: &str) -> Option<bool> {
     Some(reasons.iter().any(|reason| is_named(expected, reason_names(info, reason))))
 }
 
-/// The reasons of a wave's stop in the notation of the file.
+/// The stop reason of a wave that decides its cause, in the notation of the file.
 pub(super) fn stop_text(wave: &Wave<'_>) -> Option<String> {
-    let reasons = wave.info.stop.as_ref()?;
-    let Some(first) = reasons.first() else { return Some(RUNNING.to_owned()) };
+    wave.info.stop.as_ref()?;
+    let Some(main) = wave.info.main_stop() else { return Some(RUNNING.to_owned()) };
     // The words without their explanation in brackets.
-    Some((*reason_names(&wave.info, first).last()?).to_owned())
+    Some((*reason_names(&wave.info, main).last()?).to_owned())
 }
 
-/// The reason that a name is no stop reason; `None`: it is one.
-pub(super) fn unknown_stop(facts: &Facts<'_>, expected: &str) -> Option<Verdict> {
+/// The first name of a `fault` or `stop` line without a meaning for the dump's target.
+pub(super) fn unknown(facts: &Facts<'_>, line: &Numbered<'_>) -> Option<UnknownName> {
     let reasons = facts.waves.first().map(|wave| reason_names(&wave.info, "")).unwrap_or_default();
-    if is_named(expected, reasons.iter().copied().chain([RUNNING])) {
-        return None;
-    }
-    let hint = similar_names(expected, reasons.into_iter().map(str::to_owned));
-    Some(obstacle(format!("unknown stop reason `{expected}`"), hint))
+    unknown_name(line.line, &reasons)
 }
 
 /// Whether a wave stopped for a reason; `running`: for none.
@@ -125,21 +95,12 @@ fn state_of(facts: &Facts<'_>, wave: &Wave<'_>) -> Option<WaveState> {
     hang.waves.iter().find(|one| one.wave == wave.id()).map(|one| one.state)
 }
 
-/// The reason that a name is no state; `None`: it is one.
-pub(super) fn unknown_state(expected: &str) -> Option<Verdict> {
-    if state_named(expected).is_some() {
-        return None;
-    }
-    let hint = similar_names(expected, STATES.iter().map(|state| state.name().replace('-', " ")));
-    Some(obstacle(format!("unknown state `{expected}`"), hint))
-}
-
 /// Whether a wave is in a state of the analysis of hangs.
 pub(super) fn state(facts: &Facts<'_>, wave: &Wave<'_>, expected: &str) -> Fit {
     let expected = state_named(expected);
     // Needs no analysis.
     if expected == Some(WaveState::Faulted) {
-        return known(has_faulted(&wave.info));
+        return known(wave.info.has_faulted());
     }
     match state_of(facts, wave) {
         Some(own) if Some(own) == expected => Fit::Holds,
@@ -174,7 +135,8 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
         HangLine::Deadlock => hang.is_deadlock,
         HangLine::State(name, comparator, number) => {
             let Some(state) = state_named(name) else {
-                return unknown_state(name).unwrap_or(Verdict::Holds);
+                // The parser has the same names.
+                return obstacle(format!("unknown state `{name}`"), None);
             };
             let count = hang.waves.iter().filter(|wave| wave.state == state).count() as u64;
             // Waves of unknown states, and absent waves, may be in this one.
@@ -184,8 +146,12 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
                 (Some(true), _) => Verdict::Holds,
                 (None, Some(why)) => obstacle(why, None),
                 (_, why) => {
-                    let got = format!("{name} {count}");
-                    line.differs(Some(got.clone()).filter(|_| why.is_none()), got)
+                    let right = kept(*comparator, count).filter(|_| why.is_none());
+                    let got = right.map(|(comparator, number)| match comparator {
+                        Comparator::Equal => format!("{name} {number}"),
+                        other => format!("{name} {} {number}", other.sign()),
+                    });
+                    line.differs(got, format!("{name} {count}"))
                 }
             };
         }
@@ -214,8 +180,11 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
     let version = expected.split(':').next().unwrap_or_default();
     if version != VERSION {
         return obstacle(
-            format!("signatures of the rules {version} are not computed"),
-            Some(format!("the rules are {VERSION}")),
+            format!("a signature of the rules {version}, expected {VERSION}"),
+            Some(
+                "write the signature that `lanescope signature` prints, or use the lanescope that printed this one"
+                    .to_owned(),
+            ),
         );
     }
     let subject = facts.subject;
@@ -225,7 +194,7 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
         return Verdict::Holds;
     }
     // A wave that is unknown may have the signature, and one whose code is not decoded.
-    if let Some(why) = facts.unknown_faults().or_else(|| crashes.undecoded()) {
+    if let Some(why) = facts.unknown_faults().or_else(|| crashes.undecoded()).or_else(|| crashes.left_out()) {
         return obstacle(why, None);
     }
     match crashes.signatures(SignatureLevel::default()).first() {

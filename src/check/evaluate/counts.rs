@@ -4,11 +4,11 @@ use super::error::FactError;
 use super::facts::{Facts, Wave};
 use super::places::Fit;
 use super::{Numbered, obstacle};
-use crate::check::compare::{bounds_fit, sign};
+use crate::check::compare::{bounds_fit, kept};
 use crate::check::file::{Comparator, Count, Counted};
 use crate::check::outcome::Verdict;
 use crate::session::{GroupBy, Grouping};
-use crate::signature::no_stop_reasons;
+use crate::triage::no_stop_reasons;
 
 /// `waves 8, faulted 1, stacks 8`
 pub(super) fn waves(facts: &Facts<'_>, expected: &[Count], line: &Numbered<'_>) -> Verdict {
@@ -23,8 +23,8 @@ pub(super) fn waves(facts: &Facts<'_>, expected: &[Count], line: &Numbered<'_>) 
             Some(false) => {
                 let least = if number.why.is_some() { "at least " } else { "" };
                 wrong.push(format!("{} {least}{}", name(count.of), number.low));
-                let exact = number.why.is_none();
-                got.push(exact.then(|| written(count.of, Comparator::Equal, number.low)));
+                let right = kept(count.comparator, number.low).filter(|_| number.why.is_none());
+                got.push(right.map(|(comparator, number)| written(count.of, comparator, number)));
             }
             None => unknown = unknown.or(number.why),
         }
@@ -64,7 +64,7 @@ struct Number {
 fn written(of: Counted, comparator: Comparator, number: u64) -> String {
     let sign = match comparator {
         Comparator::Equal => "",
-        other => sign(other),
+        other => other.sign(),
     };
     let space = if sign.is_empty() { "" } else { " " };
     format!("{} {sign}{space}{number}", name(of))
@@ -82,7 +82,7 @@ fn name(of: Counted) -> &'static str {
 
 fn number(facts: &Facts<'_>, of: Counted) -> Result<Number, FactError> {
     let sessions = &facts.subject.sessions;
-    let absent = facts.absent();
+    let absent = if of == Counted::Faulted { facts.absent_faults() } else { facts.absent() };
     let count = match of {
         Counted::Waves => sessions.iter().map(|session| session.waves().len()).sum(),
         Counted::Faulted => facts.faulted().count(),

@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use super::Subject;
 use crate::session::{GroupBy, Grouping, Inspect, Stack, StackEnd, WaveInfo};
-use crate::signature::no_stop_reasons;
-use crate::triage::{self, Triage, has_faulted};
+use crate::triage::{self, Triage, no_stop_reasons};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// Maximum number of waves whose faults are analysed one by one.
@@ -62,20 +61,31 @@ impl<'a> Facts<'a> {
 
     /// The waves that faulted.
     pub(super) fn faulted(&self) -> impl Iterator<Item = usize> {
-        let is_faulted = |(_, wave): &(usize, &Wave<'_>)| has_faulted(&wave.info) == Some(true);
+        let is_faulted = |(_, wave): &(usize, &Wave<'_>)| wave.info.has_faulted() == Some(true);
         self.waves.iter().enumerate().filter(is_faulted).map(|(index, _)| index)
     }
 
     /// Number of waves with an unknown stop reason.
     pub(super) fn unknown_stops(&self) -> usize {
-        self.waves.iter().filter(|wave| has_faulted(&wave.info).is_none()).count()
+        self.waves.iter().filter(|wave| wave.info.has_faulted().is_none()).count()
     }
 
     /// The reason that facts about all waves of the process are unknown: waves are absent from the dump, or cannot be
     /// read. `None`: all waves are known.
     pub(super) fn absent(&self) -> Option<String> {
+        let running = self.subject.dump.absent_running_waves().iter().cloned();
+        self.absent_of(running.collect())
+    }
+
+    /// As `absent`, of waves that faulted or may have faulted.
+    pub(super) fn absent_faults(&self) -> Option<String> {
+        self.absent_of(Vec::new())
+    }
+
+    fn absent_of(&self, running: Vec<String>) -> Option<String> {
         let mut reasons = self.subject.dump.absent_waves();
         reasons.extend(self.unread.clone());
+        reasons.extend(running);
         let first = reasons.first()?;
         let more = match reasons.len() {
             1 => String::new(),
@@ -86,7 +96,7 @@ impl<'a> Facts<'a> {
 
     /// The reason that the faults of some waves are unknown. `None`: those of all waves are known.
     pub(super) fn unknown_faults(&self) -> Option<String> {
-        self.absent().or_else(|| no_stop_reasons(self.unknown_stops()))
+        self.absent_faults().or_else(|| no_stop_reasons(self.unknown_stops()))
     }
 
     /// The call stack of a wave; waves with the same PCs share one. `None`: it cannot be read.
@@ -122,7 +132,7 @@ impl<'a> Facts<'a> {
     /// # Errors
     /// More waves than are analysed one by one.
     pub(super) fn fault_lane(&self, wave: &Wave<'_>) -> Result<Option<LaneId>, FactError> {
-        if has_faulted(&wave.info) != Some(true) {
+        if wave.info.has_faulted() != Some(true) {
             return Ok(None);
         }
         if let Some(known) = self.fault_lanes.borrow().get(&wave.id()) {
@@ -138,9 +148,7 @@ impl<'a> Facts<'a> {
             match (&triage.cause, suspect) {
                 (_, Some(suspect)) => Some(suspect.lanes),
                 (Some(triage::Cause::Assertion(of)), _) if of.wave == wave.id() => Some(of.lanes),
-                (Some(triage::Cause::Arithmetic(of)), _) if of.wave == wave.id() => {
-                    Some(of.operands.iter().map(|(lane, _)| *lane).collect())
-                }
+                (Some(triage::Cause::Arithmetic(of)), _) if of.wave == wave.id() => Some(of.lanes()),
                 _ => None,
             }
         };

@@ -1,37 +1,36 @@
 //! `fault`: the causes of the waves that faulted.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::causes::{CAUSES, cause_names, is_named, reason_names, stop_text, stopped_for};
+use super::causes::{cause_names, stop_text, stopped_for, unknown};
 use super::facts::{Facts, Wave};
-use super::names::similar_names;
 use super::{Numbered, obstacle};
-use crate::check::file::FaultLine;
+use crate::check::causes::is_named;
+use crate::check::file::{FaultLine, Span};
 use crate::check::outcome::Verdict;
 use crate::triage::{self, Question};
+use crate::units::WaveId;
 
 /// Maximum number of groups of waves whose causes are analysed one by one.
 const MAX_GROUPS: usize = 64;
-
-/// Names that drivers, runtimes and people use for an access to memory that faulted.
-const PAGE_FAULTS: [&str; 6] = [
-    "page fault",
-    "memory fault",
-    "memory access fault",
-    "memory access violation",
-    "segmentation fault",
-    "segfault",
-];
+/// The stop of a wave that an error halted without a reason.
+const FATAL: &str = "fatal halt";
 
 /// Waves that faulted at one PC for the same reasons.
 struct Group<'f, 'a> {
     first: &'f Wave<'a>,
-    waves: usize,
+    waves: Vec<WaveId>,
 }
 
 /// `fault memory violation`, `fault trap, ecc`: each wave that faulted has one of the causes, and each cause is that of a
-/// wave or of the dump.
-pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>) -> Verdict {
+/// wave or of the dump. `part`: receives the columns of an unknown name.
+pub(super) fn fault(
+    facts: &Facts<'_>,
+    expected: &FaultLine,
+    line: &Numbered<'_>,
+    part: &mut Option<Span>,
+) -> Verdict {
     let groups = groups(facts);
     let is_reported = !facts.subject.dump.capture().faults.is_empty();
     let FaultLine::Causes(names) = expected else {
@@ -41,12 +40,9 @@ pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>
             (false, _) => differs(facts, &groups, &mut Analysis::default(), line),
         };
     };
-    if let Some(name) = unknown(facts, names).and_then(|index| names.get(index)) {
-        let all = stop_reasons(facts).into_iter().chain(CAUSES.concat()).map(str::to_owned);
-        let hint = similar_names(name, all);
-        let hint = hint
-            .or_else(|| is_named(name, PAGE_FAULTS).then(|| "did you mean `memory violation`?".to_owned()));
-        return obstacle(format!("unknown cause `{name}`"), hint);
+    if let Some(unknown) = unknown(facts, line) {
+        *part = Some(unknown.span);
+        return obstacle(unknown.problem, Some(unknown.hint));
     }
     let mut analysis = Analysis::default();
     let mut met = vec![false; names.len()];
@@ -82,18 +78,6 @@ pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>
     Verdict::Holds
 }
 
-/// The names of the stop reasons of the first wave's target.
-fn stop_reasons<'f>(facts: &'f Facts<'_>) -> Vec<&'f str> {
-    facts.waves.first().map(|wave| reason_names(&wave.info, "")).unwrap_or_default()
-}
-
-/// The index of the first name that is no cause.
-pub(super) fn unknown(facts: &Facts<'_>, names: &[String]) -> Option<usize> {
-    let known = stop_reasons(facts);
-    let is_known = |name: &str| is_named(name, CAUSES.concat().into_iter().chain(known.iter().copied()));
-    names.iter().position(|name| !is_known(name))
-}
-
 /// The waves that faulted, by session, PC and stop reasons, in the dump's order.
 fn groups<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Group<'f, 'a>> {
     let mut groups: Vec<Group<'f, 'a>> = Vec::new();
@@ -101,11 +85,11 @@ fn groups<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Group<'f, 'a>> {
     for wave in facts.faulted().filter_map(|index| facts.waves.get(index)) {
         let session = std::ptr::from_ref(wave.session).cast::<()>();
         let index = *known.entry((session, wave.info.pc, wave.info.stop.as_deref())).or_insert_with(|| {
-            groups.push(Group { first: wave, waves: 0 });
+            groups.push(Group { first: wave, waves: Vec::new() });
             groups.len() - 1
         });
         if let Some(group) = groups.get_mut(index) {
-            group.waves += 1;
+            group.waves.push(wave.id());
         }
     }
     groups
@@ -148,18 +132,36 @@ fn differs(
     line: &Numbered<'_>,
 ) -> Verdict {
     let mut causes: Vec<(String, usize)> = Vec::new();
+    let mut of_sentence = None;
+    let chosen = facts.triage().waves.chosen;
     for group in groups {
-        let name = stop_text(group.first).or_else(|| {
+        let stop = stop_text(group.first);
+        let mut analysed = || {
             let names = analysis.causes(facts, group.first, groups.len())?;
             names.first().map(|name| (*name).to_owned())
-        });
+        };
+        // A halt has no reason of its own.
+        let is_of_sentence = chosen.is_some_and(|wave| group.waves.contains(&wave));
+        // A jump to no code stops with the reason of an access.
+        let is_jump = is_of_sentence && matches!(facts.triage().cause, Some(triage::Cause::BadPc { .. }));
+        let name = match stop.as_deref() {
+            Some(FATAL) => analysed().or(stop),
+            Some(_) if is_jump => analysed().or(stop),
+            Some(_) => stop,
+            None => analysed(),
+        };
         let name = name.unwrap_or_else(|| "an unknown cause".to_owned());
+        if is_of_sentence {
+            of_sentence = Some(name.clone());
+        }
         match causes.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, waves)) => *waves += group.waves,
-            None => causes.push((name, group.waves)),
+            Some((_, waves)) => *waves += group.waves.len(),
+            None => causes.push((name, group.waves.len())),
         }
     }
-    causes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    // The cause in the sentence of the analysis is the first.
+    let is_other = |name: &str| of_sentence.as_deref() != Some(name);
+    causes.sort_by_key(|(name, waves)| (is_other(name), Reverse(*waves), name.clone()));
     if causes.is_empty() {
         let cause = facts.triage().cause.as_ref().and_then(|cause| cause_names(cause).first());
         let got = cause.map(|name| (*name).to_owned());

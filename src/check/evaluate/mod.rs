@@ -75,7 +75,7 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
         for line in rest.iter().filter(|line| !of_waves(line)) {
             let mut part = None;
             let verdict = match &line.line.content {
-                Content::Fault(expected) => faults::fault(&facts, expected, line),
+                Content::Fault(expected) => faults::fault(&facts, expected, line, &mut part),
                 Content::Access(expected) => access::access(&facts, expected, line, &mut part),
                 Content::Hang(expected) => causes::hang(&facts, expected, line),
                 Content::Waves(expected) => counts::waves(&facts, expected, line),

@@ -2,8 +2,8 @@
 
 use super::facts::{Facts, Wave};
 use super::places::{Fit, at};
-use super::{Numbered, counts, faults};
-use crate::check::file::{At, Content, FaultLine, Span};
+use super::{Numbered, counts};
+use crate::check::file::{At, Content, Span};
 use crate::check::outcome::Verdict;
 use crate::check::similar::folded;
 
@@ -12,13 +12,6 @@ pub(super) fn of_dump(facts: &Facts<'_>, line: &Numbered<'_>, verdict: &Verdict)
     match (&line.line.content, verdict) {
         (_, Verdict::Holds) => None,
         (Content::Waves(expected), Verdict::Differs(_)) => listed(line, counts::wrong(facts, expected)?),
-        (Content::Fault(FaultLine::Causes(names)), Verdict::NotChecked(_)) if names.len() > 1 => {
-            let span = listed(line, faults::unknown(facts, names)?)?;
-            // The keyword is a part of the first one.
-            let text = line.line.text.get(span.clone())?;
-            let keyword = text.strip_prefix("fault").map_or(0, |rest| text.len() - rest.trim_start().len());
-            Some(span.start + keyword..span.end)
-        }
         _ => None,
     }
 }

@@ -3,9 +3,8 @@
 use super::facts::{Facts, Wave, unknown_end};
 use super::names::similar_names;
 use crate::check::file::{At, SourceRange};
-use crate::debuginfo::{demangle, region_parent};
+use crate::debuginfo::{FunctionName, demangle, region_parent, short_name};
 use crate::session::{Stack, StackFrame};
-use crate::triage::short;
 
 /// Whether a wave fits a description.
 pub(super) enum Fit {
@@ -22,13 +21,13 @@ pub(super) fn at(facts: &Facts<'_>, wave: &Wave<'_>, expected: &At) -> Fit {
     };
     let Some(frame) = stack.frames.first() else { return Fit::Unknown(stack.end.to_string()) };
     let source = frame.file.as_deref().zip(frame.line);
-    place_fits(expected, frame.function.as_deref(), source, |what| problem(frame, what))
+    place_fits(expected, Function::of(frame), source, |what| problem(frame, what))
 }
 
 /// Whether a function, and a file with its line, are an expected place. `missing`: the reason for a missing fact.
 pub(super) fn place_fits(
     expected: &At,
-    function: Option<&str>,
+    function: Option<Function<'_>>,
     source: Option<(&str, u64)>,
     missing: impl Fn(&str) -> String,
 ) -> Fit {
@@ -54,13 +53,49 @@ fn problem(frame: &StackFrame, what: &str) -> String {
     frame.problem.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"))
 }
 
-/// A frame in the notation of `at`: `saxpy saxpy.hip:54`.
-pub(super) fn at_text(frame: &StackFrame) -> Option<String> {
-    let function = frame.function.as_deref().map(short);
-    let source =
-        frame.file.as_deref().zip(frame.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+/// A frame in the notation of `at`: `saxpy saxpy.hip:54`, the file with as many parts of its path as the expected one.
+pub(super) fn at_text(frame: &StackFrame, expected: &At) -> Option<String> {
+    let function = frame.function.as_deref().map(short_name);
+    let source = frame.file.as_deref().zip(frame.line);
+    let count = expected.source.as_ref().map_or(1, |source| parts(&source.file).count());
+    let source = source.map(|(file, line)| format!("{}:{line}", last_parts(file, count)));
     let parts: Vec<String> = function.into_iter().chain(source).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// The same with the parts that the expectation has; lines that it lists grow by a line of the same file.
+pub(super) fn blessed_at(frame: &StackFrame, expected: &At) -> Option<String> {
+    let function = expected.function.as_ref().and_then(|_| frame.function.as_deref().map(short_name));
+    let source = expected.source.as_ref().and_then(|wanted| {
+        let (file, line) = frame.file.as_deref().zip(frame.line)?;
+        let any_line = SourceRange { lines: None, ..wanted.clone() };
+        let lines = match wanted.lines {
+            None => String::new(),
+            Some((first, last)) if first < last && source_matches(&any_line, file, line) => {
+                format!(":{}-{}", first.min(line), last.max(line))
+            }
+            Some(_) => format!(":{line}"),
+        };
+        let file = last_parts(file, parts(&wanted.file).count());
+        let quote = if file.contains(char::is_whitespace) { "\"" } else { "" };
+        Some(format!("{quote}{file}{quote}{lines}"))
+    });
+    // A part of another kind is no replacement for a missing one.
+    let has_all =
+        function.is_some() == expected.function.is_some() && source.is_some() == expected.source.is_some();
+    let parts: Vec<String> = function.into_iter().chain(source).collect();
+    has_all.then(|| parts.join(" "))
+}
+
+fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "."))
+}
+
+/// That many last parts of a path.
+fn last_parts(path: &str, count: usize) -> String {
+    let mut last: Vec<&str> = parts(path).rev().take(count.max(1)).collect();
+    last.reverse();
+    last.join("/")
 }
 
 fn last_part(file: &str) -> &str {
@@ -73,12 +108,12 @@ pub(super) fn similar_places(facts: &Facts<'_>, expected: &At) -> Option<String>
     for wave in &facts.waves {
         let Some(stack) = facts.stack(wave.id()) else { continue };
         let Some(frame) = stack.frames.first() else { continue };
-        functions.extend(frame.function.as_deref().map(short).filter(|name| !functions.contains(name)));
+        functions.extend(frame.function.as_deref().map(short_name).filter(|name| !functions.contains(name)));
         let file = frame.file.as_deref().map(|file| last_part(file).to_owned());
         files.extend(file.filter(|name| !files.contains(name)));
     }
     let function = expected.function.as_deref();
-    let is_unknown = |name: &&str| !functions.iter().any(|known| function_matches(name, known));
+    let is_unknown = |name: &&str| !functions.iter().any(|known| function_matches(name, known.as_str()));
     let function = function.filter(is_unknown).and_then(|name| similar_names(name, functions.clone()));
     function.or_else(|| {
         let file = expected.source.as_ref().map(|source| last_part(&source.file))?;
@@ -88,77 +123,44 @@ pub(super) fn similar_places(facts: &Facts<'_>, expected: &At) -> Option<String>
 
 /// Whether a source line is in a range; the file by the last parts of its path.
 fn source_matches(expected: &SourceRange, file: &str, line: u64) -> bool {
-    let parts = |path: &str| {
-        let parts: Vec<String> =
-            path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect();
-        parts
-    };
-    parts(file).ends_with(&parts(&expected.file))
-        && expected.lines.is_none_or(|(first, last)| (first..=last).contains(&line))
+    let (own, wanted): (Vec<&str>, Vec<&str>) = (parts(file).collect(), parts(&expected.file).collect());
+    own.ends_with(&wanted) && expected.lines.is_none_or(|(first, last)| (first..=last).contains(&line))
 }
 
-/// Whether a function has a name; parameters, template arguments, and namespaces may be left out.
-pub(super) fn function_matches(expected: &str, function: &str) -> bool {
-    let plain = |text: &str| text.replace(' ', "");
-    if plain(expected) == plain(function) {
-        return true;
+/// A function in its spellings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Function<'f> {
+    /// By debug information, or by a symbol without it.
+    pub(super) name: &'f str,
+    /// The mangled name, with the enclosing functions and the parameters.
+    pub(super) mangled: Option<&'f str>,
+}
+
+impl<'f> From<&'f str> for Function<'f> {
+    fn from(name: &'f str) -> Self {
+        Self { name, mangled: None }
     }
+}
+
+impl<'f> Function<'f> {
+    fn of(frame: &'f StackFrame) -> Option<Self> {
+        Some(Self { name: frame.function.as_deref()?, mangled: frame.mangled.as_deref() })
+    }
+}
+
+/// Whether a function has a name; parameters, template arguments, and enclosing scopes may be left out.
+pub(super) fn function_matches<'f>(expected: &str, function: impl Into<Function<'f>>) -> bool {
+    let Function { name, mangled } = function.into();
     // A target region has the name of the function around it, and a symbol of its own.
-    if let Some(parent) = region_parent(function) {
-        return demangle(expected).is_some_and(|name| name == function) || function_matches(expected, parent);
+    if let Some(parent) = region_parent(name) {
+        let plain = |text: &str| text.replace(' ', "");
+        return plain(expected) == plain(name)
+            || demangle(expected).is_some_and(|expected| expected == name)
+            || function_matches(expected, parent);
     }
-    let has_parameters = short(expected) != expected && expected.contains('(');
-    if has_parameters {
-        // Its return type may be left out.
-        let whole = plain(function);
-        return whole.ends_with(&plain(expected)) && !expected.starts_with('(');
-    }
-    let (expected, own) = (components(expected), components(&short(function)));
-    let Some(from) = own.len().checked_sub(expected.len()).filter(|_| !expected.is_empty()) else {
-        return false;
-    };
-    let same = |(wanted, own): (&Component, &Component)| {
-        wanted.name == own.name && (wanted.arguments.is_none() || wanted.arguments == own.arguments)
-    };
-    expected.iter().zip(own.iter().skip(from)).all(same)
-}
-
-/// A part of a qualified name between `::`.
-#[derive(Debug, PartialEq)]
-struct Component {
-    name: String,
-    /// The template arguments without spaces, with brackets.
-    arguments: Option<String>,
-}
-
-fn components(name: &str) -> Vec<Component> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
-    let mut before = ' ';
-    for (index, letter) in name.char_indices() {
-        match letter {
-            '<' | '(' => depth += 1,
-            '>' if before != '-' => depth = depth.saturating_sub(1),
-            ')' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 && before == ':' => {
-                parts.push(name.get(start..index.saturating_sub(1)).unwrap_or_default());
-                start = index + 1;
-            }
-            _ => {}
-        }
-        before = letter;
-    }
-    parts.push(name.get(start..).unwrap_or_default());
-    let component = |part: &str| {
-        let is_operator = part.starts_with("operator");
-        let split = part.find('<').filter(|at| *at > 0 && !is_operator);
-        match split.and_then(|at| part.split_at_checked(at)) {
-            Some((name, arguments)) => {
-                Component { name: name.trim().to_owned(), arguments: Some(arguments.replace(' ', "")) }
-            }
-            None => Component { name: part.trim().to_owned(), arguments: None },
-        }
-    };
-    parts.into_iter().filter(|part| !part.is_empty()).map(component).collect()
+    let wanted = FunctionName::parse(expected);
+    let is = |name: &str| wanted.names(&FunctionName::parse(name));
+    is(name) || mangled.and_then(demangle).is_some_and(|full| is(&full))
 }
 
 /// Any number of frames, in a pattern.
@@ -169,13 +171,13 @@ pub(super) fn stack(facts: &Facts<'_>, wave: &Wave<'_>, expected: &[String]) -> 
     let Some(stack) = facts.stack(wave.id()) else {
         return Fit::Unknown("the stack cannot be read".to_owned());
     };
-    let functions: Vec<Option<&str>> = stack.frames.iter().map(|frame| frame.function.as_deref()).collect();
+    let functions: Vec<Option<Function<'_>>> = stack.frames.iter().map(Function::of).collect();
     fits(&functions, unknown_end(&stack), expected)
 }
 
 /// Whether functions, the innermost first, fit a pattern. `None`: the function is unknown; `end`: the reason for
 /// further, unknown functions.
-pub(super) fn fits(functions: &[Option<&str>], end: Option<String>, expected: &[String]) -> Fit {
+pub(super) fn fits(functions: &[Option<Function<'_>>], end: Option<String>, expected: &[String]) -> Fit {
     let is_any = |part: usize| expected.get(part).is_some_and(|part| part == ANY);
     // The sets of parts that the functions so far may have taken; an unknown function fits a name or not.
     let taken = |unknown_fits: bool| {
@@ -223,11 +225,31 @@ pub(super) fn fits(functions: &[Option<&str>], end: Option<String>, expected: &[
 
 /// A stack in the notation of `stack`; `None`: a function is unknown.
 pub(super) fn stack_text(stack: &Stack) -> Option<String> {
-    let functions: Option<Vec<String>> =
-        stack.frames.iter().map(|frame| frame.function.as_deref().map(short)).collect();
-    let mut functions = functions.filter(|functions| !functions.is_empty())?;
+    let mut functions = functions(stack)?;
     functions.extend(unknown_end(stack).map(|_| ANY.to_owned()));
     Some(functions.join(" < "))
+}
+
+/// The same with `...` where the expectation has its only one, and as many functions before and behind it.
+pub(super) fn blessed_stack(stack: &Stack, expected: &[String]) -> Option<String> {
+    let any = expected.iter().position(|part| part == ANY);
+    let Some(any) = any.filter(|any| !expected.iter().skip(any + 1).any(|part| part == ANY)) else {
+        return stack_text(stack);
+    };
+    let (functions, behind) = (functions(stack)?, expected.len() - any - 1);
+    if functions.len() < any + behind || behind > 0 && unknown_end(stack).is_some() {
+        return stack_text(stack);
+    }
+    let (first, last) = (functions.iter().take(any), functions.iter().skip(functions.len() - behind));
+    let all: Vec<&str> = first.map(String::as_str).chain([ANY]).chain(last.map(String::as_str)).collect();
+    Some(all.join(" < "))
+}
+
+/// The functions of a stack, the innermost first; `None`: one is unknown, or there is none.
+fn functions(stack: &Stack) -> Option<Vec<String>> {
+    let functions: Option<Vec<String>> =
+        stack.frames.iter().map(|frame| frame.function.as_deref().map(short_name)).collect();
+    functions.filter(|functions| !functions.is_empty())
 }
 
 #[cfg(test)]

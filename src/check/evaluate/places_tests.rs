@@ -1,6 +1,6 @@
 //! Names of functions and files, and patterns of stacks.
 
-use super::{Fit, fits, function_matches, source_matches};
+use super::{Fit, Function, fits, function_matches, source_matches};
 use crate::check::file::SourceRange;
 
 #[test]
@@ -32,6 +32,32 @@ fn functions_match_without_parameters_and_templates() {
 }
 
 #[test]
+fn functions_match_with_the_parameters_and_scopes_of_their_symbols() {
+    // The mangled names are those of clang for the source's declarations.
+    for (expected, name, mangled, is_it) in [
+        ("solver::step(int*)", "solver::step", "_ZN6solver4stepEPi", true),
+        ("solver::step(int *)", "solver::step", "_ZN6solver4stepEPi", true),
+        ("solver::step(int)", "solver::step", "_ZN6solver4stepEPi", false),
+        ("lib::Box<int>::operator<<(int)", "lib::Box<int>::operator<<", "_ZN3lib3BoxIiElsEi", true),
+        ("app<kern(int*)::{lambda(int)#1}>", "app<(lambda at b.hip:1:2)>", "_Z3appIZ4kernPiEUliE_EiT_", true),
+        (
+            "app<kern(int*)::{lambda(int)#2}>",
+            "app<(lambda at b.hip:1:2)>",
+            "_Z3appIZ4kernPiEUliE_EiT_",
+            false,
+        ),
+        ("kern(int*)::L::m", "L::m", "_ZZ4kernPiEN1L1mEi", true),
+        ("L::m", "L::m", "_ZZ4kernPiEN1L1mEi", true),
+        ("A::operator int*()", "A::operator int *", "_ZN1AcvPiEv", true),
+        ("B::operator int*", "A::operator int *", "_ZN1AcvPiEv", false),
+        ("B::operator<(float)", "B::operator<<float>", "_ZN1BltIfEEiT_", true),
+    ] {
+        let function = Function { name, mangled: Some(mangled) };
+        assert_eq!(function_matches(expected, function), is_it, "{expected} and {name}");
+    }
+}
+
+#[test]
 fn files_match_by_their_last_parts() {
     for (expected, file, is_it) in [
         ("saxpy.hip", "/src/kernels/saxpy.hip", true),
@@ -52,10 +78,10 @@ fn files_match_by_their_last_parts() {
 /// `+` holds, `-` differs, `?` is unknown.
 fn stack(pattern: &str, functions: &str, end: Option<&str>) -> char {
     let pattern: Vec<String> = pattern.split(" < ").map(str::to_owned).collect();
-    let functions: Vec<Option<&str>> = functions
+    let functions: Vec<Option<Function<'_>>> = functions
         .split(' ')
         .filter(|name| !name.is_empty())
-        .map(|name| Some(name).filter(|name| *name != "?"))
+        .map(|name| Some(name).filter(|name| *name != "?").map(Function::from))
         .collect();
     match fits(&functions, end.map(str::to_owned), &pattern) {
         Fit::Holds => '+',

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::names::similar_names;
 use super::places::{Fit, at};
 use crate::check::file::Selector;
-use crate::debuginfo::demangle;
+use crate::debuginfo::{short_name, source_name};
 use crate::session::WaveInfo;
 
 /// The selected waves, or the reason that there are none.
@@ -33,7 +33,7 @@ pub(super) fn select(facts: &Facts<'_>, selector: &Selector) -> Selected {
     let known = |fits: bool| if fits { Fit::Holds } else { Fit::Differs };
     match selector {
         Selector::Faulted => {
-            keep(&|_, info| match crate::triage::has_faulted(info) {
+            keep(&|_, info| match info.has_faulted() {
                 Some(faulted) => known(faulted),
                 None => Fit::Unknown("the stop reason was not captured".to_owned()),
             });
@@ -62,14 +62,14 @@ pub(super) fn select(facts: &Facts<'_>, selector: &Selector) -> Selected {
         Selector::Kernel(kernel) => {
             let name = |info: &WaveInfo| {
                 let symbol = info.kernel.as_deref()?.trim_end_matches(".kd");
-                Some(demangle(symbol).unwrap_or_else(|| symbol.to_owned()))
+                Some(source_name(symbol))
             };
             keep(&|_, info| match name(info) {
-                Some(own) => known(super::function_matches(kernel, &own) || own == *kernel),
+                Some(own) => known(super::function_matches(kernel, own.as_str()) || own == *kernel),
                 None => Fit::Unknown("the kernel is unknown".to_owned()),
             });
             let kernels: Vec<String> = facts.waves.iter().filter_map(|wave| name(&wave.info)).collect();
-            let hint = similar_names(kernel, kernels.iter().map(|name| crate::triage::short(name)));
+            let hint = similar_names(kernel, kernels.iter().map(|name| short_name(name)));
             selected.none = (format!("no wave runs the kernel `{kernel}`"), hint);
         }
         Selector::At(place) => {

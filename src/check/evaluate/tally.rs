@@ -4,11 +4,11 @@ use super::facts::Wave;
 use super::names::similar_names;
 use super::obstacle;
 use super::waves::{count, ids};
-use crate::check::compare::{NotComparable, RightPlan, Summary, shown, sign};
-use crate::check::file::{Right, ValueLine};
+use crate::check::compare::{NotComparable, RightPlan, Summary, shown};
+use crate::check::file::{Operand, Right, Span, ValueLine};
 use crate::check::outcome::{Difference, LaneDifference, NamedValue, Verdict};
 use crate::notation::lanes::{ranges, texts};
-use crate::session::print::{Node, Path, Query, TypedQuery, TypedValue, parse};
+use crate::session::print::{NOT_IN_SCOPE, Node, Path, Query, TypedQuery, TypedValue, parse};
 use crate::session::{Inferred, ValueState};
 use crate::units::{LaneId, LaneSet};
 
@@ -44,9 +44,14 @@ impl<'w> Tally<'w> {
         }
     }
 
-    /// Adds a value of a lane.
-    pub(super) fn add(&mut self, lane: LaneId, value: &TypedValue) {
-        self.summary.add(lane, value);
+    /// Adds a value of a lane. `values`: those of the plan's paths.
+    pub(super) fn add(
+        &mut self,
+        lane: LaneId,
+        value: &TypedValue,
+        (plan, values): (&RightPlan, &[&TypedValue]),
+    ) {
+        self.summary.add(lane, value, plan, values);
     }
 
     /// Adds the inferences behind a value.
@@ -70,33 +75,41 @@ impl<'w> Tally<'w> {
         self.unknown.get_or_insert_with(|| (wave.clone(), lane, why));
     }
 
-    /// The verdict over that number of waves. `text`: the line's.
-    pub(super) fn verdict(self, waves: usize, line: &ValueLine, plan: &RightPlan, text: &str) -> Verdict {
+    /// The verdict over that number of waves, and the columns of an unknown name behind it. `text`: the line's.
+    pub(super) fn verdict(self, waves: usize, line: &ValueLine, text: &str) -> (Verdict, Option<Span>) {
         let Some((wave, lanes)) = self.first else {
             return match self.unknown {
-                None => Verdict::Holds,
+                None => (Verdict::Holds, None),
                 Some((wave, lane, why)) => {
                     let lane_text = lane.map_or_else(String::new, |lane| format!(", lane {lane}"));
-                    let hint = match why.is_error {
-                        true => unknown_name(&wave, lane, line).or(why.hint),
-                        false => why.hint,
-                    };
-                    obstacle(format!("wave {}{lane_text}: {}", wave.info.id, why.problem), hint)
+                    let unknown = why.is_error.then(|| unknown_name(&wave, lane, line)).flatten();
+                    let columns = unknown.as_ref().and_then(|(name, _)| columns_of(name, line, text));
+                    let is_right = why.problem.contains(NOT_IN_SCOPE);
+                    let hint = unknown.and_then(|(_, hint)| hint).or(why.hint).filter(|_| !is_right);
+                    (obstacle(format!("wave {}{lane_text}: {}", wave.info.id, why.problem), hint), columns)
                 }
             };
         };
-        let got = self.summary.right(plan);
+        let got = self.summary.right(&line.right);
+        let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        let has_infinity = |got: &str| got.split(|c| !is_of_name(c)).any(|word| word == INFINITY);
+        let hides = got.as_deref().is_some_and(|got| has_infinity(got) && !got.starts_with("is "));
+        let is_hidden = hides && lanes.first().is_some_and(|(lane, ..)| has_variable(&wave, *lane, line));
+        let got = got.filter(|_| !is_hidden);
         let first_lane = lanes.first().map(|(lane, _, _)| *lane);
         let lanes = grouped(&lanes);
         let parts: Vec<String> =
             lanes.iter().map(|part| format!("lane {}: {}", part.lanes, part.got)).collect();
         let mut found =
             parts.join("; ") + &self.inferred.suffix() + &count(self.differing.len(), waves, wave.info.id);
+        if is_hidden {
+            found += &format!("; `{INFINITY}` is a variable here");
+        }
         if let Some((_, lane, why)) = &self.unknown {
             let lane = lane.map_or_else(String::new, |lane| format!(" lane {lane}:"));
             found += &format!(";{lane} {}", why.problem);
         }
-        Verdict::Differs(Box::new(Difference {
+        let difference = Difference {
             expected: text.get(line.right_span.clone()).unwrap_or_default().to_owned(),
             got,
             found,
@@ -104,8 +117,21 @@ impl<'w> Tally<'w> {
             lanes,
             names: first_lane.map(|lane| names(&wave, lane, line)).unwrap_or_default(),
             inferred: self.inferred.by().collect(),
-        }))
+        };
+        (Verdict::Differs(Box::new(difference)), None)
     }
+}
+
+/// The name of a number that a variable can hide.
+const INFINITY: &str = "inf";
+
+/// Whether a variable hides the number of that name.
+fn has_variable(wave: &Wave<'_>, lane: LaneId, line: &ValueLine) -> bool {
+    wave.session.next_question();
+    let query = TypedQuery { path: INFINITY.to_owned(), lanes: LaneSet::one(lane), wants_text: false };
+    let found = wave.session.typed(wave.id(), line.frame, &[query]).ok().and_then(|mut found| found.pop());
+    let value = found.and_then(Result::ok).and_then(|found| found.lanes.into_iter().next());
+    !matches!(value.map(|lane| lane.value), Some(TypedValue::Float { value, .. }) if value == f64::INFINITY)
 }
 
 /// Lanes with one rule together.
@@ -142,7 +168,7 @@ pub(super) fn expected(line: &ValueLine, plan: &RightPlan, values: &[&TypedValue
             let value = values.get(*query).map_or_else(String::new, |value| brief(value));
             match comparator {
                 crate::check::file::Comparator::Equal => value,
-                other => format!("{} {value}", sign(*other)),
+                other => format!("{} {value}", other.sign()),
             }
         }
         _ => {
@@ -155,9 +181,10 @@ pub(super) fn expected(line: &ValueLine, plan: &RightPlan, values: &[&TypedValue
 /// The values of the names in a line, in a lane.
 fn names(wave: &Wave<'_>, lane: LaneId, line: &ValueLine) -> Vec<NamedValue> {
     let mut found: Vec<String> = Vec::new();
-    for path in std::iter::once(&line.path).chain(right_paths(&line.right)) {
+    for (side, path) in std::iter::once(&line.path).chain(right_paths(&line.right)).enumerate() {
         let Ok(path) = parse(path, &|_| false) else { continue };
-        if !matches!(path.node, Node::Name(_)) {
+        // The value of the left side is the result itself.
+        if side > 0 || !matches!(path.node, Node::Name(_)) {
             collect(&path, &mut found);
         }
     }
@@ -172,17 +199,31 @@ fn names(wave: &Wave<'_>, lane: LaneId, line: &ValueLine) -> Vec<NamedValue> {
             ValueState::OptimizedOut(_) => "optimized out".to_owned(),
             ValueState::Error(_) => return None,
         };
-        Some(NamedValue { name, value: cut(value), inferred: found.inferred.by().collect() })
+        // An enumerator is its own value.
+        let is_own = value == name;
+        (!is_own).then(|| NamedValue { name, value: cut(value), inferred: found.inferred.by().collect() })
     };
     found.into_iter().take(MAX_NAMES).filter_map(value).collect()
 }
 
 fn right_paths(right: &Right) -> Vec<&String> {
     match right {
-        Right::Compare(_, crate::check::file::Operand::Path(path)) => vec![path],
+        Right::Compare(_, operand) => operand_paths(operand),
         Right::Near { value, .. } => vec![value],
         Right::Between(first, last) => vec![first, last],
-        _ => Vec::new(),
+        Right::OneOf(operands) => operands.iter().flat_map(operand_paths).collect(),
+        Right::Is(_) => Vec::new(),
+    }
+}
+
+/// The parser bounds the nesting.
+fn operand_paths(operand: &Operand) -> Vec<&String> {
+    match operand {
+        Operand::Path(path) => vec![path],
+        Operand::Text(_) => Vec::new(),
+        Operand::List { elements, .. } => {
+            elements.iter().flat_map(|element| operand_paths(&element.value)).collect()
+        }
     }
 }
 
@@ -203,8 +244,8 @@ fn collect(path: &Path, names: &mut Vec<String>) {
     }
 }
 
-/// `did you mean ...` for the first name of a line without a meaning in the frame.
-fn unknown_name(wave: &Wave<'_>, lane: Option<LaneId>, line: &ValueLine) -> Option<String> {
+/// A name of a line without a meaning in the frame, and `did you mean ...`: the first with a proposal, else the first.
+fn unknown_name(wave: &Wave<'_>, lane: Option<LaneId>, line: &ValueLine) -> Option<(String, Option<String>)> {
     let lanes = LaneSet::one(lane?);
     let mut used = Vec::new();
     for path in std::iter::once(&line.path).chain(right_paths(&line.right)) {
@@ -222,6 +263,23 @@ fn unknown_name(wave: &Wave<'_>, lane: Option<LaneId>, line: &ValueLine) -> Opti
         let lane = values.as_ref().ok().and_then(|values| values.lanes.first());
         lane.is_some_and(|lane| matches!(lane.value, TypedValue::Missing(ValueState::Error(_))))
     };
-    let mut unknown = used.iter().zip(&typed).filter(|(_, values)| is_unknown(values)).map(|(name, _)| name);
-    unknown.find_map(|name| similar_names(name, known.iter().cloned()))
+    let unknown = used.iter().zip(&typed).filter(|(_, values)| is_unknown(values)).map(|(name, _)| name);
+    let found: Vec<(&String, Option<String>)> =
+        unknown.map(|name| (name, similar_names(name, known.iter().cloned()))).collect();
+    let first = found.iter().find(|(_, hint)| hint.is_some()).or(found.first())?;
+    Some((first.0.clone(), first.1.clone()))
+}
+
+/// The columns of a name in the sides of a line, where no other character of a name is beside it.
+fn columns_of(name: &str, line: &ValueLine, text: &str) -> Option<Span> {
+    let is_of_name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$');
+    [&line.path_span, &line.right_span].into_iter().find_map(|span| {
+        let side = text.get(span.clone())?;
+        let (at, _) = side.match_indices(name).find(|(at, _)| {
+            let before = side.get(..*at).and_then(|before| before.chars().next_back());
+            let behind = side.get(at + name.len()..).and_then(|behind| behind.chars().next());
+            !before.is_some_and(is_of_name) && !behind.is_some_and(is_of_name)
+        })?;
+        Some(span.start + at..span.start + at + name.len())
+    })
 }

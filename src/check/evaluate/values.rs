@@ -4,14 +4,20 @@ use super::error::FactError;
 use std::collections::BTreeMap;
 
 use super::facts::{Facts, Wave};
+use super::names::similar_member;
 use super::tally::{DifferingLane, Tally, brief, expected};
 use super::{Numbered, lanes};
-use crate::check::compare::{Compared, NotComparable, RightPlan, are_all, compare, missing, near};
-use crate::check::file::{Comparator, StateName, ValueLine};
+use crate::check::compare::{
+    Compared, NotComparable, RightPlan, are_all, between, compare, missing, near, negative, one_of,
+};
+use crate::check::file::{StateName, ValueLine};
 use crate::check::outcome::Outcome;
 use crate::session::print::{TypedLane, TypedQuery, TypedValue};
 use crate::session::{LaneState, ValueState};
 use crate::units::LaneSet;
+
+/// Maximum number of lines whose values are in memory at once.
+const MAX_LINES: usize = 64;
 
 /// The value lines of a block.
 #[derive(Default)]
@@ -36,7 +42,7 @@ impl<'l> ValueBlock<'l> {
     }
 }
 
-/// The outcomes of value lines over waves. A wave's frame is found once for all of its lines.
+/// The outcomes of value lines over waves. A wave's frame is found once for [`MAX_LINES`] of its lines.
 pub(super) fn evaluate(facts: &Facts<'_>, waves: &[&Wave<'_>], block: ValueBlock<'_>) -> Vec<Outcome> {
     let lines = block.lines;
     let mut tallies: Vec<Tally<'_>> = lines.iter().map(|line| Tally::new(&line.plan)).collect();
@@ -46,11 +52,14 @@ pub(super) fn evaluate(facts: &Facts<'_>, waves: &[&Wave<'_>], block: ValueBlock
     }
     for wave in waves {
         for (frame, indexes) in &by_frame {
-            of_frame(facts, wave, *frame, indexes, &lines, &mut tallies);
+            for some in indexes.chunks(MAX_LINES) {
+                of_frame(facts, wave, *frame, some, &lines, &mut tallies);
+            }
         }
     }
     let outcome = |(line, tally): (&Prepared<'_>, Tally<'_>)| {
-        line.line.outcome(tally.verdict(waves.len(), line.value, &line.plan, &line.line.line.text))
+        let (verdict, columns) = tally.verdict(waves.len(), line.value, &line.line.line.text);
+        line.line.outcome_at(verdict, columns)
     };
     lines.iter().zip(tallies).map(outcome).collect()
 }
@@ -81,7 +90,7 @@ fn of_frame<'w>(
             Err(why) => tally.unknown(wave, None, because(why.to_string())),
         }
     }
-    let answers = match wave.session.typed(wave.id(), frame, &queries) {
+    let mut answers = match wave.session.typed(wave.id(), frame, &queries) {
         Ok(answers) => answers,
         Err(why) => {
             for (index, _) in asked {
@@ -92,6 +101,12 @@ fn of_frame<'w>(
             return;
         }
     };
+    for (query, answer) in queries.iter().zip(&mut answers) {
+        if let (Some(value), Ok(values)) = (negative(&query.path), answer) {
+            let literal = TypedValue::Integer { value, is_character: false };
+            values.lanes.iter_mut().for_each(|lane| lane.value = literal.clone());
+        }
+    }
     for (index, from) in asked {
         let (Some(line), Some(tally)) = (lines.get(index), tallies.get_mut(index)) else { continue };
         let answers = answers.get(from..from + line.paths.len()).unwrap_or_default();
@@ -105,7 +120,7 @@ fn of_frame<'w>(
 }
 
 fn because(problem: String) -> NotComparable {
-    NotComparable { problem, hint: None, is_error: false }
+    NotComparable { problem, hint: None, is_error: false, is_missing: false }
 }
 
 /// The lanes of a line in a wave.
@@ -124,13 +139,13 @@ pub(super) fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> 
 fn of_lanes<'w>(wave: &Wave<'w>, line: &Prepared<'_>, values: &[&[TypedLane]], tally: &mut Tally<'w>) {
     let Some((left, _)) = values.split_first() else { return };
     let mut differing: Vec<DifferingLane> = Vec::new();
-    let mut differs = false;
+    let (mut differs, mut is_hinted) = (false, false);
     for (at, own) in left.iter().enumerate() {
         let lane_values: Vec<&TypedValue> =
             values.iter().filter_map(|lanes| lanes.get(at)).map(|lane| &lane.value).collect();
         let inferred = values.iter().filter_map(|lanes| lanes.get(at)).map(|lane| lane.inferred);
         inferred.for_each(|inferred| tally.infer(inferred));
-        tally.add(own.lane, &own.value);
+        tally.add(own.lane, &own.value, (&line.plan, &lane_values));
         match result(own, &line.plan, &lane_values) {
             Ok(true) => {}
             Ok(false) => {
@@ -140,7 +155,17 @@ fn of_lanes<'w>(wave: &Wave<'w>, line: &Prepared<'_>, values: &[&[TypedLane]], t
                     differing.push((own.lane, expected, got(own, &line.plan)));
                 }
             }
-            Err(why) => tally.unknown(wave, Some(own.lane), why),
+            Err(why) => {
+                let why = match &why {
+                    NotComparable { hint: None, problem, .. } if !is_hinted => {
+                        is_hinted = true;
+                        let hint = similar_member(wave, own.lane, line.value.frame, &line.paths, problem);
+                        NotComparable { hint, ..why }
+                    }
+                    _ => why,
+                };
+                tally.unknown(wave, Some(own.lane), why);
+            }
         }
     }
     if differs {
@@ -173,27 +198,8 @@ fn result(lane: &TypedLane, plan: &RightPlan, values: &[&TypedValue]) -> Compare
     match plan {
         RightPlan::Compare(comparator, plan) => compare(left, *comparator, plan, values),
         RightPlan::Near { value, tolerance, is_percent } => near(left, right(value), *tolerance, *is_percent),
-        RightPlan::Between(first, last) => {
-            let bounds = [
-                compare(left, Comparator::AtLeast, first, values),
-                compare(left, Comparator::AtMost, last, values),
-            ];
-            match bounds {
-                [Ok(false), _] | [_, Ok(false)] => Ok(false),
-                [Ok(true), other] | [other, _] => other,
-            }
-        }
-        RightPlan::OneOf(plans) => {
-            let mut unknown = None;
-            for plan in plans {
-                match compare(left, Comparator::Equal, plan, values) {
-                    Ok(true) => return Ok(true),
-                    Ok(false) => {}
-                    Err(why) => drop(unknown.get_or_insert(why)),
-                }
-            }
-            unknown.map_or(Ok(false), Err)
-        }
+        RightPlan::Between(first, last) => between(left, (first, last), values),
+        RightPlan::OneOf(plans) => one_of(left, plans, values),
         RightPlan::Is(state) => is(lane, state),
     }
 }

@@ -1,7 +1,7 @@
 //! Blocks: the lines about some waves.
 
 use super::facts::{Facts, Wave};
-use super::places::{Fit, at, at_text, similar_places, stack, stack_text};
+use super::places::{Fit, at, at_text, blessed_at, blessed_stack, similar_places, stack, stack_text};
 use super::select::{Selected, select};
 use super::values::{self, ValueBlock};
 use super::{Numbered, causes, counts, obstacle, parts};
@@ -122,7 +122,11 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
             }
             Content::At(expected) => {
                 let hint = || similar_places(facts, expected);
-                let got = |wave: &Wave<'_>| at_text(facts.stack(wave.id())?.frames.first()?);
+                let got = |wave: &Wave<'_>| {
+                    let stack = facts.stack(wave.id())?;
+                    let frame = stack.frames.first()?;
+                    Some(Got { text: at_text(frame, expected)?, right: blessed_at(frame, expected) })
+                };
                 let verdict = each(line, &waves, |wave| at(facts, wave, expected), got, none, hint);
                 let part = || parts::of_place(facts, line, expected, &waves);
                 let part = if matches!(verdict, Verdict::Differs(_)) { part() } else { None };
@@ -130,27 +134,33 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
                 continue;
             }
             Content::Stack(expected) => {
-                let got = |wave: &Wave<'_>| stack_text(&*facts.stack(wave.id())?);
+                let got = |wave: &Wave<'_>| {
+                    let stack = facts.stack(wave.id())?;
+                    Some(Got { text: stack_text(&stack)?, right: blessed_stack(&stack, expected) })
+                };
                 let inferred =
                     |wave: &Wave<'_>| facts.stack(wave.id()).map_or(Inferred::NONE, |of| of.inferred());
                 each(line, &waves, |wave| stack(facts, wave, expected), got, inferred, || None)
             }
             Content::Exec(expected) => {
-                each(line, &waves, |wave| counts::exec(wave, *expected), counts::exec_text, none, || None)
+                let got = |wave: &Wave<'_>| counts::exec_text(wave).map(Got::of);
+                each(line, &waves, |wave| counts::exec(wave, *expected), got, none, || None)
             }
-            Content::Stop(expected) => match causes::unknown_stop(facts, expected) {
-                Some(unknown) => unknown,
+            Content::Stop(expected) => match causes::unknown(facts, line) {
+                Some(unknown) => {
+                    let verdict = obstacle(unknown.problem, Some(unknown.hint));
+                    outcomes.push(line.outcome_at(verdict, Some(unknown.span)));
+                    continue;
+                }
                 None => {
-                    each(line, &waves, |wave| causes::stop(wave, expected), causes::stop_text, none, || None)
+                    let got = |wave: &Wave<'_>| causes::stop_text(wave).map(Got::of);
+                    each(line, &waves, |wave| causes::stop(wave, expected), got, none, || None)
                 }
             },
-            Content::State(expected) => match causes::unknown_state(expected) {
-                Some(unknown) => unknown,
-                None => {
-                    let got = |wave: &Wave<'_>| causes::state_text(facts, wave);
-                    each(line, &waves, |wave| causes::state(facts, wave, expected), got, none, || None)
-                }
-            },
+            Content::State(expected) => {
+                let got = |wave: &Wave<'_>| causes::state_text(facts, wave).map(Got::of);
+                each(line, &waves, |wave| causes::state(facts, wave, expected), got, none, || None)
+            }
             _ => continue,
         };
         outcomes.push(line.outcome(verdict));
@@ -159,12 +169,26 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
     outcomes
 }
 
+/// The fact of a wave.
+struct Got {
+    /// The fact for people.
+    text: String,
+    /// The right side that it satisfies.
+    right: Option<String>,
+}
+
+impl Got {
+    fn of(text: String) -> Self {
+        Self { right: Some(text.clone()), text }
+    }
+}
+
 /// The verdict of a line that one fact of each wave decides. `inferred`: the inferences behind the fact.
 fn each<'w>(
     line: &Numbered<'_>,
     waves: &[&Wave<'w>],
     fits: impl Fn(&Wave<'w>) -> Fit,
-    got: impl Fn(&Wave<'w>) -> Option<String>,
+    got: impl Fn(&Wave<'w>) -> Option<Got>,
     inferred: impl Fn(&Wave<'w>) -> Inferred,
     hint: impl Fn() -> Option<String>,
 ) -> Verdict {
@@ -182,10 +206,10 @@ fn each<'w>(
             Some((id, why)) => obstacle(format!("wave {id}: {why}"), None),
         };
     };
-    let texts: Vec<Option<String>> = waves.iter().map(|wave| got(wave)).collect();
-    let first_text = got(first);
-    let is_one = texts.iter().all(|text| *text == first_text);
-    let mut found = first_text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let rights: Vec<Option<String>> = waves.iter().map(|wave| got(wave)?.right).collect();
+    let (text, right) = got(first).map_or((None, None), |got| (Some(got.text), got.right));
+    let is_one = rights.iter().all(|other| *other == right);
+    let mut found = text.unwrap_or_else(|| "unknown".to_owned());
     let inferred = inferred(first);
     found += &inferred.suffix();
     found += &count(differing.len(), waves.len(), first.info.id);
@@ -194,7 +218,7 @@ fn each<'w>(
     }
     Verdict::Differs(Box::new(Difference {
         expected: line.expected(),
-        got: first_text.filter(|_| is_one),
+        got: right.filter(|_| is_one),
         found,
         waves: ids(differing.iter().map(|wave| wave.info.id)),
         inferred: inferred.by().collect(),

@@ -13,7 +13,7 @@ use crate::clean::is_unclean;
 use part::{Part, Wrong};
 
 pub use statement::SETTINGS;
-pub(super) use statement::is_keyword;
+pub(super) use statement::{ADDRESSES, is_keyword};
 
 /// Maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 64 << 10;
@@ -48,9 +48,16 @@ impl SyntaxError {
 /// # Errors
 /// One error for each wrong line, in the order of the lines; at most [`MAX_LINES`].
 pub fn parse(bytes: impl AsRef<[u8]>) -> Result<ScopeFile, Vec<SyntaxError>> {
-    let bytes = bytes.as_ref();
+    let (file, errors) = parse_all(bytes.as_ref());
+    if errors.is_empty() { Ok(file) } else { Err(errors) }
+}
+
+/// As [`parse`], with the right lines beside the errors; wrong lines are empty.
+#[must_use]
+pub fn parse_all(bytes: &[u8]) -> (ScopeFile, Vec<SyntaxError>) {
     if bytes.len() > MAX_FILE {
-        return Err(vec![SyntaxError::of(1, too_long("the file", bytes.len(), MAX_FILE))]);
+        let error = SyntaxError::of(1, too_long("the file", bytes.len(), MAX_FILE));
+        return (ScopeFile::default(), vec![error]);
     }
     let mut file = ScopeFile::default();
     let mut errors = Vec::new();
@@ -71,10 +78,16 @@ pub fn parse(bytes: impl AsRef<[u8]>) -> Result<ScopeFile, Vec<SyntaxError>> {
                 // Statements of a block whose selector is wrong are no errors of their own.
                 is_block |= bytes.trim_ascii_start().starts_with(b"wave ");
                 errors.push(SyntaxError::of(number, wrong));
+                file.lines.push(Line {
+                    text: String::new(),
+                    span: 0..0,
+                    comment: None,
+                    content: Content::Empty,
+                });
             }
         }
     }
-    if errors.is_empty() { Ok(file) } else { Err(errors) }
+    (file, errors)
 }
 
 /// Parses a line; `is_block`: it follows a `wave` line. `None`: it is wrong.
@@ -131,7 +144,7 @@ fn comment(text: &str) -> Option<usize> {
         match first {
             '#' if last.is_whitespace() => return Some(at),
             '"' | '\'' => at += quoted(rest).unwrap_or(1),
-            '/' if text.get(..at).is_some_and(|before| before.trim_end().ends_with("is error")) => {
+            '/' if text.get(..at).is_some_and(is_error) => {
                 at += operand::slashed(rest).unwrap_or(1);
             }
             _ => at += first.len_utf8(),
@@ -139,6 +152,17 @@ fn comment(text: &str) -> Option<usize> {
         last = first;
     }
     None
+}
+
+/// Whether a text ends with the state before a `/text/`.
+fn is_error(before: &str) -> bool {
+    const STATE: &[u8] = b"is error";
+    let before = before.trim_end().as_bytes();
+    before
+        .len()
+        .checked_sub(STATE.len())
+        .and_then(|at| before.get(at..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(STATE))
 }
 
 /// The number of bytes of a text in quotes, or of a character in quotes, at the start; `None` without an end.

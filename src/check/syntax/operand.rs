@@ -1,5 +1,7 @@
 //! Paths, numbers, texts and constants of aggregates.
 
+use std::collections::HashSet;
+
 use super::super::file::{Element, Operand};
 use super::part::{Part, Wrong};
 use crate::session::print::{self, MAX_NESTING, MAX_PATH};
@@ -71,7 +73,8 @@ pub(super) fn list(part: Part<'_>, depth: usize) -> Result<(Vec<Element>, bool),
     }
     let parts = split(inner, ',').ok_or_else(unclosed)?;
     let count = parts.len();
-    let mut elements = Vec::new();
+    let mut elements: Vec<Element> = Vec::new();
+    let mut members = HashSet::new();
     for (index, part) in parts.into_iter().enumerate() {
         let part = part.trim();
         if part.text == "..." {
@@ -81,7 +84,12 @@ pub(super) fn list(part: Part<'_>, depth: usize) -> Result<(Vec<Element>, bool),
             }
             return Ok((elements, true));
         }
-        elements.push(element(part, depth)?);
+        let element = element(part, depth)?;
+        if let Some(name) = element.member.as_ref().filter(|name| !members.insert((*name).clone())) {
+            let span = part.slice(1..1 + name.len()).span();
+            return Err(Wrong::new(span, format!("a second value of the member `{name}`")));
+        }
+        elements.push(element);
     }
     Ok((elements, false))
 }

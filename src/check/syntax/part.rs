@@ -95,7 +95,21 @@ impl<'t> Part<'t> {
         self.text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// A decimal number or, with `0x`, a hexadecimal one.
+    /// The error for a number with a leading 0, which is octal in C and decimal elsewhere; `None`: it has none.
+    pub(super) fn leading_zero(self) -> Option<Wrong> {
+        let digits = self.take(|c| c.is_ascii_digit()).0;
+        let value = digits.text.trim_start_matches('0');
+        let value = if value.is_empty() { "0" } else { value };
+        let has_zero = digits.text.len() > 1 && digits.text.starts_with('0');
+        let octal = u64::from_str_radix(value, 8).ok().filter(|octal| octal.to_string() != value);
+        let octal = octal.map_or_else(String::new, |octal| format!(", or {octal:#x} for the octal number"));
+        has_zero.then(|| {
+            let problem = format!("the number `{}` begins with 0", digits.text);
+            Wrong::new(digits.span(), problem).hint(format!("write {value}{octal}"))
+        })
+    }
+
+    /// A decimal number without a leading 0 or, with `0x`, a hexadecimal one.
     pub(super) fn number(self) -> Option<u64> {
         let digits = |text: &str, radix| {
             let is_number = !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
@@ -103,7 +117,7 @@ impl<'t> Part<'t> {
         };
         match self.text.strip_prefix("0x") {
             Some(hex) => digits(hex, 16),
-            None => digits(self.text, 10),
+            None => digits(self.text, 10).filter(|_| self.leading_zero().is_none()),
         }
     }
 }

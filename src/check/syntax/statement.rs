@@ -71,7 +71,7 @@ pub(super) fn parse(part: Part<'_>, is_block: bool) -> Result<Content, Wrong> {
         "signature" => Content::Signature(signature(rest)?),
         "wave" => Content::Wave(selector(rest)?),
         "exec" => Content::Exec(exec(rest)?),
-        "state" => Content::State(words(rest, "a state")?),
+        "state" => Content::State(state(rest)?),
         "stop" => Content::Stop(words(rest, "a stop reason")?),
         _ => match setting {
             Some((name, has_value)) => Content::Setting(option(name, *has_value, rest)?),
@@ -198,10 +198,11 @@ fn fault(part: Part<'_>) -> Result<FaultLine, Wrong> {
     loop {
         let (one, after) = rest.take(|c| c != ',');
         let cause = words(one.trim(), "a cause").map_err(|wrong| wrong.hint(hint))?;
-        if cause == "none" && (!causes.is_empty() || !after.is_empty()) {
+        let is_none = folded(&cause) == "none";
+        if is_none && (!causes.is_empty() || !after.is_empty()) {
             return Err(Wrong::new(one.trim().span(), "`none` and a cause exclude each other").hint(hint));
         }
-        if cause == "none" {
+        if is_none {
             return Ok(FaultLine::None);
         }
         causes.push(cause);
@@ -216,7 +217,7 @@ fn fault(part: Part<'_>) -> Result<FaultLine, Wrong> {
 const KINDS: &[&str] = &["load", "store", "atomic"];
 
 /// States of addresses: not captured, and the patterns of `triage` (docs/triage.md).
-pub(super) const ADDRESSES: &[&str] = &[
+pub(in crate::check) const ADDRESSES: &[&str] = &[
     "not captured",
     "unknown",
     "null",
@@ -231,6 +232,7 @@ pub(super) const ADDRESSES: &[&str] = &[
     "straddles",
     "past end",
     "before start",
+    "bad pointer",
     "flipped bit",
     "host pointer",
     "freed",
@@ -324,6 +326,9 @@ fn compared(part: Part<'_>, example: &str) -> Result<(Comparator, u64), Wrong> {
     let (comparator, number) = sign.unwrap_or((Comparator::Equal, part));
     let number = number.trim();
     let value = number.number().ok_or_else(|| {
+        if let Some(wrong) = number.leading_zero() {
+            return wrong;
+        }
         let problem = match number.is_empty() {
             true => "expected a number".to_owned(),
             false => format!("expected a number, found `{}`", number.text),
@@ -347,9 +352,19 @@ pub(super) const HANG_STATES: &[&str] = &[
     "unknown",
 ];
 
+/// `at barrier`
+fn state(part: Part<'_>) -> Result<String, Wrong> {
+    let name = words(part, "a state")?;
+    let all = format!("the states are {}", HANG_STATES.join(", "));
+    let is_known = HANG_STATES.iter().any(|known| folded(known) == folded(&name));
+    if is_known { Ok(name) } else { Err(Wrong::unknown("state", part, HANG_STATES, &all)) }
+}
+
 fn hang(part: Part<'_>) -> Result<HangLine, Wrong> {
-    match part.text {
-        "" => return Ok(HangLine::Hang),
+    if part.is_empty() {
+        return Ok(HangLine::Hang);
+    }
+    match folded(part.text).as_str() {
         "none" => return Ok(HangLine::None),
         "deadlock" => return Ok(HangLine::Deadlock),
         _ => {}
@@ -377,7 +392,8 @@ fn signature(part: Part<'_>) -> Result<String, Wrong> {
 fn exec(part: Part<'_>) -> Result<u64, Wrong> {
     part.number().ok_or_else(|| {
         let wrong = Wrong::new(part.span(), "expected a number of 64 bits");
-        wrong.hint("write `exec 0x1ffffff`, or `(exec) == 5` for a variable of that name")
+        let form = "write `exec 0x1ffffff`, or `(exec) == 5` for a variable of that name";
+        part.leading_zero().unwrap_or_else(|| wrong.hint(form))
     })
 }
 
@@ -399,7 +415,7 @@ fn selector(part: Part<'_>) -> Result<Selector, Wrong> {
         "id" => {
             let id = rest.number().and_then(|id| u32::try_from(id).ok());
             let wrong = || Wrong::new(rest.span(), "expected the id of a wave").hint("write `wave id 3`");
-            id.map(Selector::Id).ok_or_else(wrong)
+            id.map(Selector::Id).ok_or_else(|| rest.leading_zero().unwrap_or_else(wrong))
         }
         "kernel" if rest.is_empty() => {
             Err(Wrong::new(rest.span(), "expected the name of a kernel").hint(FORM))

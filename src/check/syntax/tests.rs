@@ -43,6 +43,7 @@ fn statements_about_the_dump() {
     };
     let dump = |names: &[&str]| Content::Dump(names.iter().map(|name| (*name).to_owned()).collect());
     let stack = |names: &[&str]| Content::Stack(names.iter().map(|name| (*name).to_owned()).collect());
+    let at_line = |function: &str| Content::At(at(Some(function), None, None));
     let count = |of, comparator, number| Count { of, comparator, number };
     let cases = [
         ("\n", Content::Empty),
@@ -58,6 +59,10 @@ fn statements_about_the_dump() {
         ("fault-address 0x7f0000201xxx", setting("fault-address", Some("0x7f0000201xxx"))),
         ("force", setting("force", None)),
         ("fault none", Content::Fault(FaultLine::None)),
+        ("fault None", Content::Fault(FaultLine::None)),
+        ("fault NONE # none", Content::Fault(FaultLine::None)),
+        ("hang NONE", Content::Hang(HangLine::None)),
+        ("hang Deadlock", Content::Hang(HangLine::Deadlock)),
         ("fault  memory   violation", Content::Fault(FaultLine::Causes(vec!["memory violation".to_owned()]))),
         (
             "fault memory violation ,trap",
@@ -70,6 +75,41 @@ fn statements_about_the_dump() {
         ("at operator new a.hip:1", Content::At(at(Some("operator new"), Some("a.hip"), Some((1, 1))))),
         ("at f \"my file.hip\":54", Content::At(at(Some("f"), Some("my file.hip"), Some((54, 54))))),
         ("at C:\\src\\a.hip:3", Content::At(at(None, Some("C:\\src\\a.hip"), Some((3, 3))))),
+        ("at operator\"\"_km", at_line("operator\"\"_km")),
+        (
+            "at operator\"\"_km b.hip:13",
+            Content::At(at(Some("operator\"\"_km"), Some("b.hip"), Some((13, 13)))),
+        ),
+        (
+            "at operator\"\"_km \"b c.hip\":13",
+            Content::At(at(Some("operator\"\"_km"), Some("b c.hip"), Some((13, 13)))),
+        ),
+        ("at app<(lambda at b.hip:19:190)>", at_line("app<(lambda at b.hip:19:190)>")),
+        (
+            "at app<(lambda at b.hip:19:190)> b.hip:14",
+            Content::At(at(Some("app<(lambda at b.hip:19:190)>"), Some("b.hip"), Some((14, 14)))),
+        ),
+        ("at kern(int*)::{lambda(int)#1}::operator()", at_line("kern(int*)::{lambda(int)#1}::operator()")),
+        (
+            "at A::operator unsigned long a.hip",
+            Content::At(at(Some("A::operator unsigned long"), Some("a.hip"), None)),
+        ),
+        ("at A::operator const char *", at_line("A::operator const char *")),
+        ("at A::operator int*", at_line("A::operator int*")),
+        ("at B::operator< b.hip:8", Content::At(at(Some("B::operator<"), Some("b.hip"), Some((8, 8))))),
+        ("at B::operator< <float>", at_line("B::operator< <float>")),
+        ("at B::operator<<<float> b.hip", Content::At(at(Some("B::operator<<<float>"), Some("b.hip"), None))),
+        ("at B::operator/", at_line("B::operator/")),
+        ("at B::operator->", at_line("B::operator->")),
+        ("at B::operator,", at_line("B::operator,")),
+        (
+            "stack B::operator< <float> < B::operator< < ...",
+            stack(&["B::operator< <float>", "B::operator<", "..."]),
+        ),
+        (
+            "stack app<(lambda at b.hip:19:190)> < A::operator unsigned long < operator\"\"_km",
+            stack(&["app<(lambda at b.hip:19:190)>", "A::operator unsigned long", "operator\"\"_km"]),
+        ),
         ("stack leaf < middle < ... < launch", stack(&["leaf", "middle", "...", "launch"])),
         ("stack f<int, 2> < g(int (*)(A < B)) < h", stack(&["f<int, 2>", "g(int (*)(A < B))", "h"])),
         (
@@ -147,6 +187,7 @@ fn statements_of_a_block() {
         ("exec 0x1ffffff", Content::Exec(0x1ff_ffff)),
         ("exec 7", Content::Exec(7)),
         ("state faulted", Content::State("faulted".to_owned())),
+        ("state At_Barrier", Content::State("At_Barrier".to_owned())),
         ("stop memory  violation", Content::Stop("memory violation".to_owned())),
         ("at f", Content::At(at(Some("f"), None, None))),
         ("stack f", Content::Stack(vec!["f".to_owned()])),
@@ -207,6 +248,8 @@ fn operators_and_values() {
         ("x is inf", "x", Right::Is(StateName::Infinite)),
         ("x is error", "x", Right::Is(StateName::Error(String::new()))),
         ("x is error /a # \\/ b/ # c", "x", Right::Is(StateName::Error("a # / b".to_owned()))),
+        ("x is Error", "x", Right::Is(StateName::Error(String::new()))),
+        ("x is ERROR /a # b/ # c", "x", Right::Is(StateName::Error("a # b".to_owned()))),
         ("s == \"a # \\\"b\\\" \\n\\x41\\101\"", "s", text(b"a # \"b\" \nAA")),
         (
             "h == {0, {1, -2.5}, \"t,}\", .y = 4, ...}",
@@ -305,6 +348,7 @@ fn errors_have_columns_and_hints() {
         ("symbols a b", "b", "`symbols` takes one value", "in quotes"),
         ("fault", "", "expected a cause", "write `fault memory violation`"),
         ("fault a, none", "none", "`none` and a cause exclude each other", "several causes with commas"),
+        ("fault a, None", "None", "`none` and a cause exclude each other", "several causes with commas"),
         ("fault none, a", "none", "`none` and a cause exclude each other", "several causes with commas"),
         ("fault a,", "", "expected a cause", "several causes with commas"),
         ("fault a; b", "; b", "expected a cause, found `; b`", "write"),
@@ -346,8 +390,24 @@ fn errors_have_columns_and_hints() {
             "unknown lanes `actve`, did you mean `active`?",
             "write `lane 17`",
         ),
+        ("waves 010", "010", "the number `010` begins with 0", "write 10, or 0x8"),
+        ("wave every\nexec 033", "033", "the number `033` begins with 0", "write 33, or 0x1b"),
+        ("at saxpy.hip:054", "054", "the number `054` begins with 0", "write 54, or 0x2c"),
+        ("at saxpy.hip:50-054", "054", "the number `054` begins with 0", "write 54, or 0x2c"),
+        ("wave id 01", "01", "the number `01` begins with 0", "write 1"),
+        ("wave every\nlane 017 i == 3", "017", "the number `017` begins with 0", "write 17, or 0xf"),
+        ("wave every\nframe 01 i == 3", "01", "the number `01` begins with 0", "write 1"),
+        ("wave every\ni == 01000", "01000", "the number `01000` begins with 0", "write 1000, or 0x200"),
+        ("wave every\ni == -01000", "01000", "the number `01000` begins with 0", "write 1000, or 0x200"),
+        ("wave every\ni in 0..07", "07", "the number `07` begins with 0", "write 7"),
+        ("wave every\ni in {1, 09}", "09", "the number `09` begins with 0", "write 9"),
+        ("wave every\ni ~= 010", "010", "the number `010` begins with 0", "write 10"),
+        ("wave every\nx[010] == x[8]", "010", "the number `010` begins with 0", "write 10, or 0x8"),
+        ("wave every\nx[010] is available", "010", "the number `010` begins with 0", "write 10, or 0x8"),
+        ("wave every\nh == {00, 7}", "00", "the number `00` begins with 0", "write 0"),
         ("wave every\nlane 5-3 i == 3", "5-3", "the last lane is before the first", ""),
         ("wave every\nlane 3x == 3", "3x", "`3x` is not a list of lanes", "write `lane 17`"),
+        ("wave every\nframe 0 frame 0 i == 3", "frame", "a second `frame`", "frame 0 lane 3"),
         ("wave every\nlane 3 frame 0 i == 3", "frame", "`frame` follows `lane`", "frame 0 lane 3"),
         ("wave every\nframe x == 3", "x", "`x` is not the number of a frame", "`(frame)`"),
         ("wave every\nlan 17 i == 1017", "lan", "unknown statement `lan`", "did you mean `lane`?"),
@@ -362,7 +422,14 @@ fn errors_have_columns_and_hints() {
         ("wave every\nlane 17 x == y[", "", "expected a name, number", ""),
         ("wave every\nlane 17 x ~= 3 +- lots", "lots", "`lots` is not a tolerance", "+- 1e-3"),
         ("wave every\nlane 17 x ~= 3 +- -1", "-1", "`-1` is not a tolerance", "+- 1e-3"),
+        ("wave every\nlane 17 x == 3 +- 1", "+-", "`+-` follows a value after `~=` alone", "PATH ~= VALUE"),
+        ("wave every\nlane 17 x < 3 +-1%", "+-", "`+-` follows a value after `~=` alone", "PATH ~= VALUE"),
+        ("wave every\nlane 17 x in {3 +- 1}", "+-", "`+-` follows a value after `~=` alone", "PATH ~= VALUE"),
+        ("stack leaf<...<launch", "<", "expected spaces around `<` between functions", "leaf < middle"),
+        ("stack f<int>(int) < a<b", "<", "expected spaces around `<` between functions", "leaf < middle"),
         ("wave every\nlane 17 x in 3", "3", "expected a range", "0..1023"),
+        ("wave every\ni in {0..5, 1017}", "..", "a set has single values, and no ranges", "0..1023"),
+        ("wave every\ni in {1, {2}, 3 .. 5}", "..", "a set has single values, and no ranges", "{1, 2, 3}"),
         ("wave every\nlane 17 x in {}", "{}", "expected values in braces", "{1, 2, 3}"),
         (
             "wave every\nlane 17 x is unavailble",
@@ -381,7 +448,18 @@ fn errors_have_columns_and_hints() {
         ("wave every\nlane 17 x == \"a\\q\"", "\\q", "unknown escape", "\\xff"),
         ("wave every\nlane 17 x == {1, 2", "{", "this `{` has no `}`", ""),
         ("wave every\nlane 17 x == {..., 2}", "...", "`...` is not the last element", "further elements"),
+        ("wave every\nx == {.a = 1, .b = 2, .a = 1}", "a", "a second value of the member `a`", ""),
+        ("wave every\nx == {3, {.yy=1,  .yy=1}}", "yy", "a second value of the member `yy`", ""),
+        ("wave every\nx in {{.a = 1, .a = 1}}", "a", "a second value of the member `a`", ""),
         ("wave every\nlane 17 x == {.a 2}", "2", "expected `=` after the member", ".x = 1"),
+        ("wave every\nstate spining # c", "spining", "unknown state `spining`", "did you mean `spinning`?"),
+        (
+            "wave every\nstate foo",
+            "foo",
+            "unknown state `foo`",
+            "the states are at barrier, spinning, waiting memory",
+        ),
+        ("wave every\nstate", "", "expected a state", ""),
         ("wave every\nexec all", "all", "expected a number of 64 bits", "exec 0x1ffffff"),
         ("fault\u{202e} none", "\u{202e}", "invisible character U+202E", "remove it"),
         ("\u{feff}fault none", "\u{feff}", "invisible character U+FEFF", "byte order mark"),
@@ -440,4 +518,37 @@ fn deep_and_long_lines_end_soon() {
     }
     let taken = clock() - start;
     assert!(taken.as_secs() < 20, "{taken:?} of the processor");
+}
+
+/// docs/check.md lists the states.
+#[test]
+fn states_are_those_of_the_page() {
+    let page = include_str!("../../../docs/check.md");
+    let (_, list) = page.split_once("States of `state` and `hang` are ").unwrap();
+    let (list, _) = list.split_once(".\n").unwrap();
+    let states: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+    assert_eq!(states, super::statement::HANG_STATES);
+    for state in states {
+        assert_eq!(in_block(&format!("state {state}")), Content::State(state.to_owned()));
+    }
+}
+
+#[test]
+fn zeros_within_numbers_texts_and_names_are_no_octal_numbers() {
+    for line in [
+        "i == 0",
+        "i == 0x010",
+        "f == 0.05",
+        "f == 00.5",
+        "f == 1.05",
+        "f ~= 0e5",
+        "i in 0..7",
+        "x00 == x_01",
+        "s == \"007\"",
+        "c == '0'",
+        "i is error /at 007/",
+        "p == local#0x0010",
+    ] {
+        let _ = value(line);
+    }
 }

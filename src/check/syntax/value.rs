@@ -54,6 +54,9 @@ pub(super) fn value(part: Part<'_>) -> Result<ValueLine, Wrong> {
     if let Some(after) = keyword(rest, "frame") {
         let (number, after) = after.word();
         frame = number.number().and_then(|number| FrameNumber::try_from(number).ok()).ok_or_else(|| {
+            if let Some(wrong) = number.leading_zero() {
+                return wrong;
+            }
             let wrong = Wrong::new(number.span(), format!("`{}` is not the number of a frame", number.text));
             wrong.hint("write `frame 1` with a number of `lanescope backtrace`, or `(frame)` for a variable of that name")
         })?;
@@ -72,14 +75,21 @@ pub(super) fn value(part: Part<'_>) -> Result<ValueLine, Wrong> {
         (on, rest) = (Some(found), after);
     }
     if keyword(rest, "frame").is_some_and(|after| after.text.starts_with(|c: char| c.is_ascii_digit())) {
-        return Err(
-            Wrong::new(rest.slice(0..5).span(), "`frame` follows `lane`").hint("write `frame 0 lane 3 PATH`")
-        );
+        let problem = match frame_is_given {
+            true => "a second `frame`",
+            false => "`frame` follows `lane`",
+        };
+        return Err(Wrong::new(rest.slice(0..5).span(), problem).hint("write `frame 0 lane 3 PATH`"));
     }
     let found = operators(rest);
     let mut first: Option<Wrong> = None;
     for (at, length, operator) in &found {
         let left = rest.split(*at).0.trim();
+        // The text of an error has any numbers.
+        let numbers = if matches!(operator, Operator::Is) { left } else { rest };
+        if let Some(wrong) = leading_zero(numbers) {
+            return Err(wrong);
+        }
         let path = match path(left) {
             Ok(path) => path,
             Err(wrong) => {
@@ -102,6 +112,25 @@ pub(super) fn value(part: Part<'_>) -> Result<ValueLine, Wrong> {
         Some(wrong) => wrong.maybe_hint(rest),
         None => without_operator(rest),
     })
+}
+
+/// The error for the first number with a leading 0 in a path or value: C's octal notation.
+fn leading_zero(part: Part<'_>) -> Option<Wrong> {
+    let (mut last, mut before) = (' ', ' ');
+    for (at, c) in Scan::new(part.text) {
+        // `x0`, `1.05`, but `0..07`.
+        let is_inside = last.is_alphanumeric() || matches!(last, '_' | '$') || last == '.' && before != '.';
+        let after = part.after(at).take(|c| c.is_ascii_digit()).1.text;
+        let is_fraction = after.starts_with('.') && !after.starts_with("..") || after.starts_with(['e', 'E']);
+        if c == '0' && !is_inside && !is_fraction {
+            let wrong = part.after(at).leading_zero();
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        (before, last) = (last, c);
+    }
+    None
 }
 
 fn is_word(operator: Operator) -> bool {
@@ -206,6 +235,13 @@ fn right(part: Part<'_>, operator: Operator) -> Result<Right, Wrong> {
     if let Some(wrong) = wrong_operator(part.take(|c| c == '=').0) {
         return Err(wrong);
     }
+    // `4 +- 1` would be the path `4 + -1`.
+    if !matches!(operator, Operator::Near | Operator::Is)
+        && let Some(at) = tolerance(part)
+    {
+        let wrong = Wrong::new(part.slice(at..at + 2).span(), "`+-` follows a value after `~=` alone");
+        return Err(wrong.hint("write `PATH ~= VALUE +- TOLERANCE`, or `+ -` for a sum"));
+    }
     match operator {
         Operator::Compare(comparator) => {
             let value = operand(part, 0)?;
@@ -220,6 +256,11 @@ fn right(part: Part<'_>, operator: Operator) -> Result<Right, Wrong> {
         Operator::In => range(part),
         Operator::Is => state(part).map(Right::Is),
     }
+}
+
+/// The position of `+-` outside of texts.
+fn tolerance(part: Part<'_>) -> Option<usize> {
+    Scan::new(part.text).find(|(at, c)| *c == '+' && part.after(*at).text.starts_with("+-")).map(|(at, _)| at)
 }
 
 /// `27.5 +- 1e-3`, `27.5 +- 0.1%`, `27.5`
@@ -243,7 +284,13 @@ fn near(part: Part<'_>) -> Result<Right, Wrong> {
 fn range(part: Part<'_>) -> Result<Right, Wrong> {
     const FORM: &str = "write `in 0..1023` or `in {1, 2, 3}`";
     if part.text.starts_with('{') {
-        let (elements, is_open) = list(part, 0)?;
+        let in_set = |wrong: Wrong| match part.text.replace("...", "   ").find("..") {
+            Some(at) => {
+                Wrong::new(part.slice(at..at + 2).span(), "a set has single values, and no ranges").hint(FORM)
+            }
+            None => wrong,
+        };
+        let (elements, is_open) = list(part, 0).map_err(in_set)?;
         if elements.is_empty() || is_open || elements.iter().any(|element| element.member.is_some()) {
             return Err(Wrong::new(part.span(), "expected values in braces").hint(FORM));
         }
@@ -284,7 +331,8 @@ const STATES: &[&str] = &["unavailable", "optimized out", "inactive", "available
 
 /// `unavailable`, `optimized out`, `error /text/`.
 fn state(part: Part<'_>) -> Result<StateName, Wrong> {
-    if let Some(text) = keyword(part, "error") {
+    let (word, text) = part.word();
+    if folded(word.text) == "error" {
         if text.is_empty() {
             return Ok(StateName::Error(String::new()));
         }
@@ -367,6 +415,9 @@ fn lane(part: Part<'_>) -> Result<(LaneId, Part<'_>), Wrong> {
             None => "expected lanes".to_owned(),
         };
         return Err(Wrong::new(word.span(), problem).hint(LANES));
+    }
+    if let Some(wrong) = digits.leading_zero() {
+        return Err(wrong);
     }
     let lane = digits.text.parse::<u8>().ok().filter(|lane| *lane < 64);
     let lane = lane.ok_or_else(|| {

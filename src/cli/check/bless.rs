@@ -58,8 +58,8 @@ pub(super) fn run(
             continue;
         }
         let dumps: Vec<CheckedDump> = results.by_ref().take(file.dumps.len()).collect();
-        if let Some((dump, error)) = dumps.iter().find_map(|dump| Some((&dump.dump, dump.error.as_ref()?))) {
-            writeln!(out, "{}: not changed: {dump}: {error}", file.name)?;
+        if let Some((dump, error)) = dumps.iter().find_map(|dump| Some((dump, dump.error.as_ref()?))) {
+            writeln!(out, "{}:{}: not changed: {}: {error}", file.name, dump.named_by.line, dump.dump)?;
             status = 2;
             continue;
         }

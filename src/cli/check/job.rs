@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args as _, Command as Options, FromArgMatches as _};
-
 use super::debugger::{self, Debugger, Served};
 use super::plan::{PlannedDump, PlannedFile};
 use super::results::{CheckedDump, CheckedLine, cleaned};
+use super::settings::{arguments, global_words, words};
 use crate::arch::Targets;
-use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
-use crate::clean::{clean, clean_lines};
+use crate::capture::Problem;
+use crate::check::{self, Outcome, Subject, Verdict};
+use crate::clean::clean;
 use crate::cli::dump::{self, DumpArgs};
 use crate::cli::{Failure, Globals, output_file, steps};
 use crate::disassembler::Disassembler;
@@ -40,18 +40,13 @@ pub(super) fn run(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> 
     }
     match evaluate(file, dump, setup) {
         Ok(found) => CheckedDump { dump: checked.dump, ..found },
-        Err(error) => {
-            let error = clean_lines(error.to_string()).to_string();
-            // Each form of the results has the dump's name before its error.
-            let own = format!("{}: ", clean(dump.path.to_string_lossy()));
-            CheckedDump { error: Some(error.strip_prefix(&own).unwrap_or(&error).to_owned()), ..checked }
-        }
+        Err(error) => CheckedDump { error: Some(dump::error_of(&dump.path, &error)), ..checked },
     }
 }
 
 fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result<CheckedDump, Failure> {
     let Setup { globals, debugger, rules, targets, .. } = *setup;
-    let words = words(file);
+    let words = words(&file.path, &file.scope);
     let tools = Some(Arc::clone(&setup.tools));
     let args = DumpArgs { tools, ..arguments(&words, dump, globals)? };
     let opened = dump::open_quietly(&args, targets)?;
@@ -71,6 +66,15 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     let opinion = opinion.transpose()?;
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
     let sentence = (!holds).then(|| dump::sentence(&sessions));
+    let is_checked = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::NotChecked(_));
+    let is_of_option =
+        |problem: &&Problem| problem.place.key.as_ref().is_some_and(|key| key.starts_with("--"));
+    let problems = opened.problems();
+    let problem = match outcomes.iter().all(is_checked) {
+        // An option of the file that has no effect would be silent otherwise; `info` has no such option.
+        true => options_without_effect(problems.iter().filter(is_of_option)),
+        false => problems.first().map(|first| problem(first, problems.len().saturating_sub(1))),
+    };
     let lines = outcomes.into_iter().map(|mut outcome| {
         let line = outcome.line.checked_sub(1).and_then(|index| file.scope.lines.get(index));
         let (text, columns) = cleaned(line.map_or("", |line| &line.text), outcome.columns);
@@ -86,7 +90,30 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
             Err(failure) => error = error.or(Some(failure.to_string())),
         }
     }
-    Ok(CheckedDump { dump: String::new(), sentence, error, report, opinion, lines: lines.collect() })
+    let lines = lines.collect();
+    Ok(CheckedDump { sentence, problem, error, report, opinion, lines, ..CheckedDump::default() })
+}
+
+/// The first problem of a dump, and the number of further ones.
+fn problem(first: &Problem, further: usize) -> String {
+    let more = match further {
+        0 => String::new(),
+        _ => format!(" (`lanescope info` lists {further} more)"),
+    };
+    format!("problem of the dump: {first}{more}")
+}
+
+/// Maximum number of options without effect that a note names.
+const MAX_OPTIONS: usize = 8;
+
+/// The problems of options; `None`: there is none.
+fn options_without_effect<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
+    let all: Vec<String> = problems.map(ToString::to_string).collect();
+    let mut named = all.iter().take(MAX_OPTIONS).cloned().collect::<Vec<_>>();
+    if all.len() > named.len() {
+        named.push(format!("{} more", all.len() - named.len()));
+    }
+    (!all.is_empty()).then(|| format!("problem of the dump: {}", named.join("; ")))
 }
 
 /// Writes the report of a dump.
@@ -115,56 +142,4 @@ pub(super) fn subject<'a>(name: &str, sessions: &'a [Session], dump: &Arc<Dump>)
         dump: Arc::clone(dump),
         rules: Rules::default(),
     }
-}
-
-fn options() -> Options {
-    Globals::augment_args(DumpArgs::augment_args(Options::new("check").no_binary_name(true)))
-}
-
-/// The words of the options of all commands.
-fn global_words(globals: &Globals) -> Vec<OsString> {
-    let folders = globals.debug_dirs.iter().map(|folder| ("--debug-dir", folder));
-    let one = [
-        ("--targets", &globals.targets),
-        ("--draft", &globals.draft),
-        ("--disassembler", &globals.disassembler),
-    ];
-    let one = one.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    folders.chain(one).flat_map(|(name, value)| [name.into(), value.into()]).collect()
-}
-
-/// The words of the options that a file sets; files are relative to its folder.
-fn words(file: &PlannedFile) -> Vec<OsString> {
-    let folder = file.path.parent().unwrap_or(Path::new(""));
-    let options = options();
-    let mut words = Vec::new();
-    for setting in settings(&file.scope) {
-        words.push(format!("--{}", setting.name).into());
-        let known = options.get_arguments().find(|argument| argument.get_long() == Some(&setting.name));
-        let names_file = known.and_then(|argument| argument.get_value_names()).is_some_and(|names| {
-            names.iter().any(|name| name.starts_with("FILE") || name.starts_with("DIR"))
-        });
-        words.extend(setting.value.as_ref().map(|value| match names_file {
-            true => folder.join(value).into_os_string(),
-            false => value.into(),
-        }));
-    }
-    words
-}
-
-/// The options of a file, over those of the command.
-fn arguments(words: &[OsString], dump: &PlannedDump, globals: &Globals) -> Result<DumpArgs, Failure> {
-    let matches = options().try_get_matches_from(words).map_err(|error| error.to_string())?;
-    let mut args = DumpArgs::from_arg_matches(&matches)?;
-    let own = Globals::from_arg_matches(&matches)?;
-    args.dump = Some(dump.path.clone());
-    args.debug_dirs = own.debug_dirs.into_iter().chain(globals.debug_dirs.iter().cloned()).collect();
-    Ok(args)
-}
-
-fn settings(scope: &ScopeFile) -> impl Iterator<Item = &Setting> {
-    scope.lines.iter().filter_map(|line| match &line.content {
-        Content::Setting(setting) => Some(setting),
-        _ => None,
-    })
 }

@@ -17,6 +17,7 @@ mod job;
 mod plan;
 mod relative;
 mod results;
+mod settings;
 mod workers;
 
 use std::io::Write;
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 use super::choice::choice;
 use super::dump::CaptureArgs;
+use super::runner::{for_people, message_for_people};
 use super::value::ValueError;
 use super::{Failure, Globals, is_closed_pipe, printed, signature};
 use crate::arch::Targets;
@@ -74,7 +76,7 @@ pub(super) struct Args {
     /// output, also -]
     #[arg(long, short, value_name = "FILE", requires = "new")]
     output: Option<PathBuf>,
-    /// Replace the right sides of lines that differ by the values of the dumps, and print the changes; with `review`
+    /// Replace the right sides of lines that differ with the values of the dumps, and print the changes; with `review`
     /// write FILE.new beside each file
     #[arg(long, value_name = "review", num_args = 0..=1, require_equals = true, default_missing_value = "write",
         value_parser = choice(BLESS), conflicts_with_all = ["fmt", "formats", "json", "report", "shard"])]
@@ -134,7 +136,7 @@ fn shard(text: &str) -> Result<Shard, ValueError> {
 
 /// The reason that nothing was checked. The exit status is 2: status 1 means a difference.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+#[error("{}", message_for_people(.0.to_string()))]
 pub(super) struct CheckError(Failure);
 
 /// Checks all files; returns the exit status.
@@ -161,6 +163,7 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         draft::run(dump, args.output.as_deref(), (&args.with, &globals), targets, out)?;
         return Ok(0);
     }
+    formats::distinct(&args.formats)?;
     // The names of the settings alone are used.
     let any = |_: &Path| Ok(String::new());
     if let Some(setting) = draft::settings(&args.with, &Globals::default(), &any)?.first() {
@@ -168,17 +171,23 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         return Err(format!("--{name} goes with --new; write a line `{name}` into the file").into());
     }
     if args.fmt {
-        return fmt::run(&args.paths, args.check, out);
+        return for_people(out, |out| fmt::run(&args.paths, args.check, out));
+    }
+    if let Some(debugger) = &args.debugger {
+        debugger.find()?;
     }
     // Each worker reads the rules: an error in them is one error, and not one for each dump.
     signature::rules(args.rules.as_deref())?;
-    let mut plan = plan::Plan::of(&args.paths)?;
-    if let Some(Shard { part, parts }) = args.shard {
-        plan.keep_part(part - 1, parts);
-    }
+    let mut plan = plan::Plan::of(&args.paths, targets)?;
+    // Parts name their reports as the whole does.
     if let Some(folder) = &args.report {
         std::fs::create_dir_all(folder).map_err(|error| format!("--report {}: {error}", folder.display()))?;
         plan.name_reports(folder);
+    }
+    let mut inputs = plan.inputs();
+    inputs.extend(args.rules.iter().chain(&globals.disassembler).cloned());
+    if let Some(Shard { part, parts }) = args.shard {
+        plan.keep_part(part - 1, parts);
     }
     let mut jobs: Vec<(&PlannedFile, &PlannedDump)> = Vec::new();
     for file in plan.files.iter().filter(|file| file.errors.is_empty()) {
@@ -190,7 +199,7 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     let count = args.jobs.map_or_else(processors, usize::from);
     let mut results = workers::run(&jobs, count, Duration::from_secs(args.timeout)).into_iter();
     if let Some(mode) = args.bless {
-        return bless::run(&plan, results, mode, out);
+        return for_people(out, |out| bless::run(&plan, results, mode, out));
     }
     let mut report = Report::default();
     for file in &plan.files {
@@ -203,6 +212,6 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     }
     let json = [Output { form: Form::Json, file: None }];
     printed(report.status(), out, |out| {
-        formats::write(&report, if args.json { &json } else { &args.formats }, out)
+        formats::write(&report, if args.json { &json } else { &args.formats }, &inputs, out)
     })
 }

@@ -38,8 +38,13 @@ pub(super) struct CheckedFile {
 pub(super) struct CheckedDump {
     /// The dump, as the file names it.
     pub(super) dump: String,
+    /// The line that names the dump.
+    pub(super) named_by: NamingLine,
     /// The first sentence of the analysis, if an expectation does not hold.
     pub(super) sentence: Option<String>,
+    /// The first problem of the dump, if an expectation cannot be checked; else that of an option of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) problem: Option<String>,
     /// The reason that nothing was checked, or that the report is missing.
     pub(super) error: Option<String>,
     /// The report, if an expectation does not hold.
@@ -49,6 +54,26 @@ pub(super) struct CheckedDump {
     pub(super) opinion: Option<Opinion>,
     /// The results, in the order of the lines.
     pub(super) lines: Vec<CheckedLine>,
+}
+
+impl CheckedDump {
+    /// Sentence and problem, one line each, for people; they follow a line that does not hold. `None`: there is neither.
+    pub(super) fn about(&self) -> Option<String> {
+        let lines: Vec<&str> = self.sentence.iter().chain(&self.problem).map(String::as_str).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+/// A `dump` line of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct NamingLine {
+    /// The line, from 1.
+    pub(super) line: usize,
+    /// The columns of the name or pattern in `text`: the first byte, and the one past the last.
+    pub(super) columns: (usize, usize),
+    /// The text of the line.
+    pub(super) text: String,
 }
 
 /// The result of a line.

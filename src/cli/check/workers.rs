@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::job::{self, Setup};
 use super::plan::{PlannedDump, PlannedFile};
-use super::results::CheckedDump;
+use super::results::{CheckedDump, NamingLine};
 use crate::cli::Failure;
 use crate::signals::end_group;
 
@@ -46,7 +46,8 @@ pub(super) fn work(setup: &Setup<'_>, out: &mut dyn std::io::Write) -> Result<()
         let job: Job = serde_json::from_str(&line)?;
         let file = known.take().filter(|file| file.path == job.file);
         let file = file.unwrap_or_else(|| PlannedFile::read(job.file));
-        let dump = PlannedDump { path: job.dump, name: job.name, report: job.report };
+        let dump =
+            PlannedDump { path: job.dump, name: job.name, report: job.report, line: NamingLine::default() };
         let checked = job::run(&file, &dump, setup);
         known = Some(file);
         serde_json::to_writer(&mut *out, &checked)?;
@@ -84,7 +85,11 @@ pub(super) fn run(
         }
     });
     let lost = |dump: &PlannedDump| failed(dump, "the results are lost".to_owned());
-    results.into_iter().zip(jobs).map(|(result, (_, dump))| result.unwrap_or_else(|| lost(dump))).collect()
+    let named = |result: Option<CheckedDump>, dump: &PlannedDump| {
+        let named_by = dump.line.clone();
+        CheckedDump { named_by, ..result.unwrap_or_else(|| lost(dump)) }
+    };
+    results.into_iter().zip(jobs).map(|(result, (_, dump))| named(result, dump)).collect()
 }
 
 fn failed(dump: &PlannedDump, error: String) -> CheckedDump {

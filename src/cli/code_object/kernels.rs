@@ -9,6 +9,7 @@ use super::describe::hex;
 use crate::arch::{Generation, Processor};
 use crate::codeobject::{Argument, CodeObject, Kernel, KernelDescriptor};
 use crate::debuginfo::{DebugInfo, MAX_CHECKED_BYTES, Naming, UnitId, Variable, VariableKind};
+use crate::session::argument_types;
 
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -88,7 +89,12 @@ pub(super) fn kernels(
             facts.source_name = crate::debuginfo::demangle(&kernel.name);
             facts.metadata = facts_of(kernel);
             facts.arguments = kernel.arguments.iter().map(argument).collect();
-            name_arguments(&mut facts.arguments, || parameters(&facts.name));
+            let is_named = name_arguments(&mut facts.arguments, || parameters(&facts.name));
+            if !is_named && let Some(types) = argument_types(&facts.name, &kernel.arguments) {
+                for (argument, name) in visible(&mut facts.arguments).zip(types) {
+                    argument.type_name = Some(name);
+                }
+            }
         }
     }
     kernels
@@ -205,21 +211,26 @@ pub(super) fn parameters(debug: &DebugInfo, kernel: &str) -> Vec<Parameter> {
     written.map(parameter).collect()
 }
 
+/// The arguments that the runtime does not add.
+fn visible(arguments: &mut [ArgumentRow]) -> impl Iterator<Item = &mut ArgumentRow> {
+    arguments.iter_mut().filter(|argument| !argument.kind.starts_with("hidden_"))
+}
+
 /// Fills gaps of the metadata (the HIP compiler writes no types) from debug information that has the same number of
-/// parameters with the same sizes.
-fn name_arguments(arguments: &mut [ArgumentRow], parameters: impl FnOnce() -> Vec<Parameter>) {
-    let mut visible: Vec<&mut ArgumentRow> =
-        arguments.iter_mut().filter(|argument| !argument.kind.starts_with("hidden_")).collect();
+/// parameters with the same sizes. Returns whether there is no gap or they were filled.
+fn name_arguments(arguments: &mut [ArgumentRow], parameters: impl FnOnce() -> Vec<Parameter>) -> bool {
+    let mut visible: Vec<&mut ArgumentRow> = visible(arguments).collect();
     if visible.iter().all(|argument| argument.name.is_some() && argument.type_name.is_some()) {
-        return;
+        return true;
     }
     let parameters = parameters();
     let same_size = |(argument, (.., size)): (&&mut ArgumentRow, &Parameter)| *size == Some(argument.size);
     if parameters.len() != visible.len() || !visible.iter().zip(&parameters).all(same_size) {
-        return;
+        return false;
     }
     for (argument, (name, type_name, _)) in visible.iter_mut().zip(parameters) {
         argument.name = argument.name.take().or(name);
         argument.type_name = argument.type_name.take().or(type_name);
     }
+    true
 }

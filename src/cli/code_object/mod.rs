@@ -9,7 +9,7 @@
 //! takes an index, a bundle entry ID or a target ID and prints that one. For one code object it prints the header,
 //! segments, sections, kernels with their resources, the fields of their descriptors and their arguments, symbols,
 //! relocations, notes, whether it has DWARF, and its problems. Types and names of arguments that the metadata lacks
-//! come from the DWARF.
+//! come from the DWARF. Without it, types come from the kernel's mangled name.
 //!
 //! `--json` prints the same as JSON: `entries`, or `header`, `segments`, `sections`, `kernels`, `symbols`,
 //! `relocations`, `notes`, `dwarf` and `problems`.
@@ -54,7 +54,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let name = &args.file;
     let bytes = bytes(name)?;
-    let fat = FatFile::read(&bytes).map_err(|error| format!("{name}: {error}"))?;
+    let read = match &args.entry {
+        Some(asked) => FatFile::read_up_to(&bytes, asked),
+        None => FatFile::read(&bytes),
+    };
+    let fat = read.map_err(|error| format!("{name}: {error}"))?;
     let entry = match (&args.entry, &fat.entries[..]) {
         (Some(asked), _) => {
             let found = fat.entry(asked);

@@ -206,8 +206,9 @@ impl<'f> Runner<'f> {
     fn at(&self, location: &Location) -> Answer {
         let lane = self.state.lane.unwrap_or_default();
         let location = location.at(lane);
-        let words = print::location(&location, lane, &self.state.names());
-        let undefined = explain::undefined(&location, lane).iter().map(ToString::to_string).collect();
+        let names = self.state.names();
+        let words = print::location(&location, lane, &names);
+        let undefined = explain::undefined(&location, lane).iter().map(|one| one.named(&names)).collect();
         Answer { json: expression::location(&location, lane), words, undefined }
     }
 

@@ -1,7 +1,13 @@
 //! Ranges, sizes and the bar, as text.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::bar::line;
-use super::{range, size};
+use super::{dump, looked_at, range, size};
+use crate::arch::Targets;
+use crate::import;
+use crate::session::Dump;
 use crate::slim::Progress;
 
 #[test]
@@ -32,6 +38,20 @@ fn sizes_have_units() {
     for wrong in ["", "K", "1T", "-1", "17179869184G"] {
         assert!(size(wrong).is_err(), "{wrong}");
     }
+}
+
+/// The analysis of all waves is not repeated for the sentence; that of some waves has another one.
+#[test]
+fn all_waves_are_analysed_once() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/calls-gfx90a");
+    let opened = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap();
+    let dump = Arc::new(Dump::new(opened.capture, opened.problems));
+    let ids: Vec<u32> = dump.capture().waves.iter().map(|wave| wave.id).collect();
+    assert!(ids.len() > 1);
+    let whole = looked_at(&dump, None, &ids);
+    assert_eq!(whole.sentence, Some(dump::sentence(&dump::sessions(&dump, None).unwrap())));
+    assert_eq!(looked_at(&dump, None, &ids[1..]).sentence, None);
+    assert_eq!(looked_at(&dump, None, &[]).sentence, None);
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) struct Summary {
     pub(super) elf_machine: u32,
     pub(super) wave_sizes: Vec<u8>,
     /// `buffer` or `flat`.
+    #[cfg_attr(test, schemars(extend("enum" = ["buffer", "flat"])))]
     pub(super) scratch: &'static str,
     pub(super) features: Vec<String>,
     /// The file that describes it.

@@ -109,6 +109,15 @@ pub struct Argument {
     pub is_pipe: bool,
 }
 
+impl Kernel {
+    /// Whether it is the kernel with that symbol, without the descriptor's suffix.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        let symbol = self.symbol.strip_suffix(".kd").or_else(|| self.symbol.strip_suffix("@kd"));
+        symbol.unwrap_or(&self.symbol) == name
+    }
+}
+
 impl Argument {
     /// Whether the runtime adds it, without a declaration in the source.
     #[must_use]

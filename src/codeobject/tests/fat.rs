@@ -134,7 +134,7 @@ fn bundles_in_a_row_are_all_read() {
     row.extend(&second);
     row.extend(&first);
     row.extend(&second);
-    let fat = read(row);
+    let fat = read(row.clone());
     assert_eq!(fat.entries.len(), 12, "{:?}", fat.problems);
     for first in [0, 3, 6, 9] {
         is_whole(&fat, first);
@@ -145,6 +145,15 @@ fn bundles_in_a_row_are_all_read() {
     assert!(fat.entry("amdgcn-amd-amdhsa--gfx1100").is_some_and(|entry| entry.index == 2));
     assert!(fat.entry("7").is_some_and(|entry| entry.id.as_deref() == Some(IDS[1])));
     assert!(fat.entry("gfx942").is_none());
+    // Bundles behind the one of the entry are not read, even one that claims too much.
+    row.extend(packed(3, 1, MAX_UNPACKED, &[0; 64]));
+    let up_to = |asked: &str| FatFile::read_up_to(&Bytes::from(row.clone()), asked).expect("a bundle");
+    for (asked, entries, index) in [("gfx1100", 3, Some(2)), ("7", 9, Some(7)), ("11", 12, Some(11))] {
+        let fat = up_to(asked);
+        assert_eq!((fat.entries.len(), &fat.problems[..]), (entries, &[][..]), "{asked}");
+        assert_eq!(fat.entry(asked).map(|entry| entry.index), index);
+    }
+    assert_eq!((up_to("gfx942").entries.len(), up_to("gfx942").problems.len()), (12, 1));
 }
 
 #[test]

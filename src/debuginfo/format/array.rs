@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::build::ValueBuilder;
 use super::number::Part;
-use super::text::{CharKind, string};
-use super::value::{Element, Value, ValueError};
+use super::text::{CharKind, Quotes, string};
+use super::value::{Element, Notation, Value, ValueError};
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::array::{count_for, dimensions_for, stride_bits};
 use crate::debuginfo::types::asked::Asked;
@@ -30,6 +30,7 @@ struct Shape {
     is_dense: bool,
     /// Bits of an element that is packed tighter than the bytes of its type.
     width: Option<u64>,
+    notation: Notation,
 }
 
 impl ValueBuilder<'_> {
@@ -55,6 +56,7 @@ impl ValueBuilder<'_> {
             None => 0,
         };
         let natural = i64::try_from(element_size.saturating_mul(8)).unwrap_or(i64::MAX);
+        let notation = self.notation(found);
         Ok((|| {
             let dimensions = dimensions_for(dimensions, rank.as_ref(), asked)?;
             let mut step = match stride {
@@ -76,7 +78,7 @@ impl ValueBuilder<'_> {
             axes.reverse();
             let packed = axes.last().map(|axis| axis.step.unsigned_abs());
             let width = packed.filter(|step| (1..natural.unsigned_abs()).contains(step));
-            Ok(Shape { element: *element, is_vector: *is_vector, axes, is_dense, width })
+            Ok(Shape { element: *element, is_vector: *is_vector, axes, is_dense, width, notation })
         })())
     }
 
@@ -136,7 +138,7 @@ impl ValueBuilder<'_> {
                 break;
             }
         }
-        Ok(Value::Elements { elements, omitted: count.saturating_sub(index) })
+        Ok(Value::Elements { elements, omitted: count.saturating_sub(index), notation: shape.notation })
     }
 
     /// A string type's value with all characters: the length is part of the string.
@@ -164,7 +166,8 @@ impl ValueBuilder<'_> {
             _ => CharKind::NARROW,
         };
         let Some(bytes) = part.bytes(size) else { return Ok(Value::UNAVAILABLE) };
-        Ok(Value::text(string(bytes, kind, self.options.max_elements, self.options.repeats)))
+        let quotes = Quotes::of(self.notation(found));
+        Ok(Value::text(string(bytes, kind, quotes, self.options.max_elements, self.options.repeats)))
     }
 
     /// An element; in a vector of characters it is a number.
@@ -208,7 +211,9 @@ impl ValueBuilder<'_> {
         else {
             return Ok(None);
         };
-        Ok((count > 0).then(|| string(bytes, kind, self.options.max_elements, self.options.repeats)))
+        let quotes = Quotes::Double;
+        let (most, repeats) = (self.options.max_elements, self.options.repeats);
+        Ok((count > 0).then(|| string(bytes, kind, quotes, most, repeats)))
     }
 
     /// The character class of a type, by its encoding and, for wide ones, by a name in its chain of types.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::number::Part;
 use super::text::CharKind;
-use super::value::{Field, Value, ValueError};
+use super::value::{Field, Notation, Value, ValueError};
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::contents::Contents;
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::format::{KnownTypes, Letter, Options};
 use crate::debuginfo::types::asked::Asked;
 use crate::debuginfo::types::dynamic::{DynamicError, Object, OwnedContents};
@@ -71,6 +72,8 @@ pub(super) struct ValueBuilder<'a> {
     pub(super) virtual_bases: RefCell<Vec<TypeId>>,
     /// Records and arrays around the current value; data elsewhere are not inside of them.
     around: RefCell<Vec<TypeId>>,
+    /// The notation of the last unit.
+    notation: Cell<Option<(UnitId, Notation)>>,
 }
 
 /// Fetched bytes that count as one value.
@@ -83,7 +86,8 @@ impl<'a> ValueBuilder<'a> {
         options: &'a Options<'a>,
         left: Cell<usize>,
     ) -> Self {
-        Self { info, types, options, left, virtual_bases: RefCell::default(), around: RefCell::default() }
+        let (virtual_bases, around, notation) = (RefCell::default(), RefCell::default(), Cell::default());
+        Self { info, types, options, left, virtual_bases, around, notation }
     }
 }
 
@@ -91,6 +95,19 @@ impl ValueBuilder<'_> {
     /// [`DebugInfo::stripped`].
     pub(super) fn stripped(&self, id: TypeId) -> Result<Option<Arc<Type>>> {
         self.types.stripped(self.info, id)
+    }
+
+    /// The notation of a type's unit.
+    pub(super) fn notation(&self, found: &Type) -> Notation {
+        if let Some((unit, notation)) = self.notation.get()
+            && unit == found.unit
+        {
+            return notation;
+        }
+        let is_fortran = self.info.unit(found.unit).is_ok_and(|facts| facts.language.is_fortran());
+        let notation = if is_fortran { Notation::Fortran } else { Notation::C };
+        self.notation.set(Some((found.unit, notation)));
+        notation
     }
 
     /// The character class of a type that is `stripped` behind typedefs and qualifiers.
@@ -184,7 +201,7 @@ impl ValueBuilder<'_> {
             TypeKind::Record(record) => match (part.whole_absence(bits), depth >= self.options.max_depth) {
                 (Some(absent), _) => Ok(Value::Absent { absent }),
                 (None, true) => Ok(Value::text("{...}")),
-                (None, false) => self.record(record, part, depth),
+                (None, false) => self.record(record, self.notation(found), part, depth),
             },
             TypeKind::String { width, .. } => self.language_string(found, *width, size, part, shape),
             // A dynamic type is a typedef of its data's type.
@@ -221,16 +238,10 @@ impl ValueBuilder<'_> {
         depth: usize,
     ) -> Result<Value> {
         let shape = part.asked();
-        let states = [
-            (&indirect.allocated, ValueError::NotAllocated),
-            (&indirect.associated, ValueError::NotAssociated),
-        ];
-        for (state, why) in states {
-            match state.as_ref().map(|state| shape.number(state)) {
-                Some(Ok(0)) => return Ok(Value::unknown(why)),
-                Some(Err(why)) => return Ok(Value::unknown(why)),
-                _ => {}
-            }
+        match indirect.absence_for(shape) {
+            Ok(None) => {}
+            Ok(Some(why)) => return Ok(Value::unknown(why)),
+            Err(why) => return Ok(Value::unknown(why)),
         }
         let Some(location) = &indirect.data_location else {
             return self.kind(id, found, part, shape, None, depth);
@@ -269,7 +280,7 @@ impl ValueBuilder<'_> {
         Ok(i64::try_from(size).unwrap_or(i64::MAX))
     }
 
-    fn record(&self, record: &Record, part: Part<'_>, depth: usize) -> Result<Value> {
+    fn record(&self, record: &Record, notation: Notation, part: Part<'_>, depth: usize) -> Result<Value> {
         let outermost = !part.is_base;
         let shown_before = if outermost { self.virtual_bases.take() } else { Vec::new() };
         let mut members = Vec::with_capacity(record.members.len().min(self.left.get()));
@@ -289,7 +300,7 @@ impl ValueBuilder<'_> {
         if outermost {
             self.virtual_bases.replace(shown_before);
         }
-        Ok(Value::Members { members })
+        Ok(Value::Members { members, notation })
     }
 
     /// A member or base class; `None` for a virtual base that is already printed.

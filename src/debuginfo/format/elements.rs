@@ -31,6 +31,7 @@ impl DebugInfo {
             unit: self.type_of(element)?.unit,
             name: None,
             byte_size: None,
+            alignment: None,
             is_declaration: false,
             indirect: None,
             memory_space: None,

@@ -27,4 +27,4 @@ pub(crate) use float::float;
 pub use known::KnownTypes;
 pub use letter::{Letter, Scalar};
 pub use options::{GDB_ELEMENTS, GDB_REPEATS, Options, SpaceName, SymbolName};
-pub use value::{Absence, Element, Field, Value, ValueError};
+pub use value::{Absence, Element, Field, Notation, Value, ValueError};

@@ -4,7 +4,7 @@ use super::build::ValueBuilder;
 use super::letter::Scalar;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
-use super::value::{Value, ValueError};
+use super::value::{Notation, Value, ValueError};
 use super::{enumerator, fixed, float};
 use crate::bounds::MAX_MEMBER_DEPTH;
 use crate::debuginfo::DebugInfoError;
@@ -85,17 +85,25 @@ impl ValueBuilder<'_> {
             shown.unwrap_or_else(|| format!("<no notation for a float of {bytes} bytes: {number:#x}>"))
         };
         Ok(match base.encoding.0 {
-            gimli::DW_ATE_boolean => part.unsigned(bits).map(|number| match number {
-                0 => "false".to_owned(),
-                1 => "true".to_owned(),
-                other => other.to_string(),
+            gimli::DW_ATE_boolean => part.unsigned(bits).map(|number| match (number, self.notation(found)) {
+                (0, Notation::C) => "false".to_owned(),
+                (1, Notation::C) => "true".to_owned(),
+                (0, Notation::Fortran) => ".FALSE.".to_owned(),
+                (1, Notation::Fortran) => ".TRUE.".to_owned(),
+                (other, _) => other.to_string(),
             }),
             gimli::DW_ATE_float => part.unsigned(bits).map(|number| float(number, bits / 8)),
             gimli::DW_ATE_complex_float => {
                 let half = bits / 2;
                 let real = part.unsigned(half).map(|number| float(number, half / 8));
                 let imaginary = part.skip(half).unsigned(half).map(|number| float(number, half / 8));
-                real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
+                let notation = self.notation(found);
+                real.and_then(|real| {
+                    imaginary.map(|imaginary| match notation {
+                        Notation::C => format!("{real} + {imaginary}i"),
+                        Notation::Fortran => format!("({real},{imaginary})"),
+                    })
+                })
             }
             gimli::DW_ATE_imaginary_float => {
                 part.unsigned(bits).map(|number| format!("{}i", float(number, bits / 8)))

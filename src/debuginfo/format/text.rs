@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::value::Notation;
 use crate::clean::is_unclean;
 
 /// A kind of character type, by width and the prefix of its literals.
@@ -18,6 +19,31 @@ impl CharKind {
     pub(super) const WIDE: Self = Self { width: 4, prefix: "L" };
     pub(super) const UTF16: Self = Self { width: 2, prefix: "u" };
     pub(super) const UTF32: Self = Self { width: 4, prefix: "U" };
+}
+
+/// The marks around a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    /// C's, whose strings may end with a NUL.
+    Double,
+    /// Fortran's: each character counts.
+    Single,
+}
+
+impl Quotes {
+    pub(super) fn of(notation: Notation) -> Self {
+        match notation {
+            Notation::C => Self::Double,
+            Notation::Fortran => Self::Single,
+        }
+    }
+
+    fn mark(self) -> char {
+        match self {
+            Self::Double => '"',
+            Self::Single => '\'',
+        }
+    }
 }
 
 /// One character of a string, or an invalid unit.
@@ -42,11 +68,18 @@ pub(super) fn character(code: u32, kind: CharKind) -> String {
     text
 }
 
-/// An array of characters as a string. One final NUL is omitted, runs beyond `repeats` are elided, and `...` replaces
+/// An array of characters as a string. One final NUL of C's is omitted, runs beyond `repeats` are elided, and `...` replaces
 /// the part after `max` characters.
-pub(super) fn string(bytes: &[u8], kind: CharKind, max: usize, repeats: Option<usize>) -> String {
+pub(super) fn string(
+    bytes: &[u8],
+    kind: CharKind,
+    quotes: Quotes,
+    max: usize,
+    repeats: Option<usize>,
+) -> String {
     let mut units = decode(bytes, kind.width);
-    if units.last() == Some(&Unit::Char('\0')) {
+    let quote = quotes.mark();
+    if quotes == Quotes::Double && units.last() == Some(&Unit::Char('\0')) {
         units.pop();
     }
     if units.is_empty() {
@@ -69,20 +102,20 @@ pub(super) fn string(bytes: &[u8], kind: CharKind, max: usize, repeats: Option<u
     let mut was_hex = false;
     for (unit, run) in runs {
         if repeats.is_some_and(|threshold| run > threshold) {
-            parts.extend(open.take().map(|text| format!("{text}\"")));
+            parts.extend(open.take().map(|text| format!("{text}{quote}")));
             let mut text = format!("{}'", kind.prefix);
             escape(&mut text, unit, '\'', kind, &mut false);
             let _ = write!(text, "' <repeats {run} times>");
             parts.push(text);
             was_hex = false;
         } else {
-            let text = open.get_or_insert_with(|| format!("{}\"", kind.prefix));
+            let text = open.get_or_insert_with(|| format!("{}{quote}", kind.prefix));
             for _ in 0..run {
-                escape(text, unit, '"', kind, &mut was_hex);
+                escape(text, unit, quote, kind, &mut was_hex);
             }
         }
     }
-    parts.extend(open.map(|text| format!("{text}\"")));
+    parts.extend(open.map(|text| format!("{text}{quote}")));
     let more = if rest.is_empty() { "" } else { "..." };
     format!("{}{more}", parts.join(", "))
 }

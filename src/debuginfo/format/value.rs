@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::debuginfo::{DebugInfoError, DynamicError};
+use crate::debuginfo::{DebugInfoError, DynamicError, NoDataError};
 use crate::units::DieOffset;
 
 /// A printed value with marks for missing parts.
@@ -23,6 +23,9 @@ pub enum Value {
     Members {
         /// Base classes and members.
         members: Vec<Field>,
+        /// The notation of its text.
+        #[serde(skip)]
+        notation: Notation,
     },
     /// An array or vector.
     Elements {
@@ -31,6 +34,9 @@ pub enum Value {
         /// The number of further elements.
         #[serde(skip_serializing_if = "is_zero")]
         omitted: u64,
+        /// The notation of its text.
+        #[serde(skip)]
+        notation: Notation,
     },
     /// A missing value.
     Absent {
@@ -44,6 +50,16 @@ pub enum Value {
         #[cfg_attr(test, schemars(with = "String"))]
         why: Box<ValueError>,
     },
+}
+
+/// The language whose notation gdb writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notation {
+    /// `{1, 2}`, `{x = 1}`, `true`, `"text"`
+    #[default]
+    C,
+    /// `(1, 2)`, `( x = 1 )`, `.TRUE.`, `'text'`
+    Fortran,
 }
 
 /// The reason that a value cannot be formed.
@@ -65,12 +81,9 @@ pub enum ValueError {
     /// The string has no length.
     #[error("string of unknown length")]
     NoLength,
-    /// The Fortran variable is not allocated.
-    #[error("not allocated")]
-    NotAllocated,
-    /// The Fortran pointer has no target.
-    #[error("not associated")]
-    NotAssociated,
+    /// The object has no data.
+    #[error(transparent)]
+    NoData(#[from] NoDataError),
     /// The member's place depends on the object, which is missing.
     #[error("place known at run time only")]
     NoPlace,
@@ -196,8 +209,32 @@ impl Value {
             Self::Text { text } => to.write_str(text),
             Self::Absent { absent } => write!(to, "{absent}"),
             Self::Unknown { why } => write!(to, "<{why}>"),
-            Self::Members { members } => write_members(to, members),
-            Self::Elements { elements, omitted } => {
+            Self::Members { members, notation: Notation::C } => write_members(to, members),
+            Self::Members { members, notation: Notation::Fortran } => {
+                to.write_str("( ")?;
+                write_fields(to, members)?;
+                to.write_str(" )")
+            }
+            Self::Elements { elements, omitted, notation: Notation::Fortran } => {
+                to.write_str("(")?;
+                // Rows of rows have no commas.
+                let gap = match elements.first().map(|first| &first.value) {
+                    Some(Self::Elements { .. }) => " ",
+                    _ => ", ",
+                };
+                for (index, element) in elements.iter().enumerate() {
+                    to.write_str(if index == 0 { "" } else { gap })?;
+                    element.value.write(to)?;
+                    if element.repeats > 1 {
+                        write!(to, "{gap}<repeats {} times>", element.repeats)?;
+                    }
+                }
+                if *omitted > 0 {
+                    write!(to, "{gap}...")?;
+                }
+                to.write_str(")")
+            }
+            Self::Elements { elements, omitted, notation: Notation::C } => {
                 to.write_str("{")?;
                 for (index, element) in elements.iter().enumerate() {
                     to.write_str(if index == 0 { "" } else { ", " })?;
@@ -223,6 +260,12 @@ fn write_members(to: &mut impl fmt::Write, members: &[Field]) -> fmt::Result {
     if members.iter().all(|field| field.is_base) {
         to.write_str("<No data fields>")?;
     }
+    write_fields(to, members)?;
+    to.write_str("}")
+}
+
+/// Writes the members, without base classes.
+fn write_fields(to: &mut impl fmt::Write, members: &[Field]) -> fmt::Result {
     for (index, field) in members.iter().filter(|field| !field.is_base).enumerate() {
         to.write_str(if index == 0 { "" } else { ", " })?;
         if let Some(name) = &field.name {
@@ -231,5 +274,5 @@ fn write_members(to: &mut impl fmt::Write, members: &[Field]) -> fmt::Result {
         }
         field.value.write(to)?;
     }
-    to.write_str("}")
+    Ok(())
 }

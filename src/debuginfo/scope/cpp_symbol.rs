@@ -34,7 +34,30 @@ pub(super) fn demangle_cpp(symbol: &str) -> Option<String> {
     let parsed = cpp_demangle::Symbol::new_with_options(symbol, &nested).ok()?;
     parsed.structured_demangle(&mut demangled, &options).ok()?;
     let Bounded(demangled) = demangled;
-    Some(special(symbol, &demangled).unwrap_or(demangled))
+    Some(literals(&special(symbol, &demangled).unwrap_or(demangled)))
+}
+
+/// Literal operators in the spelling of the GNU demangler, `operator"" _km`; the crate writes `operator_km::operator ""`.
+fn literals(demangled: &str) -> String {
+    const CRATE: &str = "::operator \"\"";
+    let mut parts = demangled.split(CRATE).peekable();
+    let mut text = String::new();
+    while let Some(part) = parts.next() {
+        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let word = part.get(part.trim_end_matches(is_word).len()..).unwrap_or_default();
+        match word.strip_prefix("operator").filter(|_| parts.peek().is_some()) {
+            Some(suffix) => {
+                text.push_str(part.strip_suffix(suffix).unwrap_or(part));
+                text.push_str("\"\" ");
+                text.push_str(suffix);
+            }
+            None => {
+                text.push_str(part);
+                text.push_str(if parts.peek().is_some() { CRATE } else { "" });
+            }
+        }
+    }
+    text
 }
 
 /// Tables and thunks in the spelling of the GNU demangler, gdb and LLVM, from which the crate differs.

@@ -70,7 +70,7 @@ impl DebugInfo {
         Ok(types.filter(|found| found.name.is_some()).collect())
     }
 
-    /// The enumerator of a name in a unit, with its type: `RED`, `ns::RED`, `ns::Pass::First`.
+    /// The enumerator of a name in a unit, with its type: `RED`, `ns::RED`, `ns::Colour::RED`, `ns::Pass::First`.
     ///
     /// # Errors
     /// The unit is unreadable.
@@ -87,10 +87,13 @@ impl DebugInfo {
             let TypeKind::Enum { scope, enumerators, .. } = &found.kind else { continue };
             for enumerator in enumerators.iter() {
                 let own = &*enumerator.name;
+                let is_in = |scope: &str| naming.matches(&format!("{scope}::{own}"), name);
                 let is_it = match scope {
-                    Some(scope) => naming.matches(&format!("{scope}::{own}"), name),
+                    Some(scope) => is_in(scope),
                     None => naming.matches(own, name),
                 };
+                // C++ also takes the name of an `enum` as a qualifier.
+                let is_it = is_it || found.name.as_deref().is_some_and(is_in);
                 if is_it {
                     return Ok(Some((found.id, enumerator.value)));
                 }

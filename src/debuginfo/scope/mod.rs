@@ -3,6 +3,7 @@
 //! DWARF 5 sections 3.3.8 (inlining) and 3.5 (lexical blocks).
 
 pub(super) mod cache;
+pub(super) mod cpp_name;
 pub(super) mod cpp_symbol;
 pub(super) mod function;
 pub(super) mod global;

@@ -1,10 +1,12 @@
 //! Qualified names: the enclosing namespaces and classes of a DIE.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::bounds::MAX_TEMPLATE_DEPTH;
 use crate::debuginfo::error::Result;
+use crate::debuginfo::scope::cpp_name::without_folders;
 use crate::debuginfo::types::TypeId;
 use crate::debuginfo::types::children::{children, children_while};
 use crate::debuginfo::types::name::MAX_NAME;
@@ -62,10 +64,10 @@ impl<'a> Reading<'a> {
         Ok((!parts.is_empty()).then(|| Arc::from(parts.join("::"))))
     }
 
-    /// `DW_AT_name`, with template arguments that compilers omit (`-gsimple-template-names`): they are children of the
+    /// `DW_AT_name` without folders of the machine that compiled, with template arguments that compilers omit (`-gsimple-template-names`): they are children of the
     /// DIE.
     pub(in crate::debuginfo) fn template_name(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
-        let Some(name) = die.string(gimli::DW_AT_name)? else { return Ok(None) };
+        let Some(name) = die.string(gimli::DW_AT_name)?.map(without_folders_shared) else { return Ok(None) };
         let may_be = matches!(
             die.tag(),
             gimli::DW_TAG_structure_type
@@ -137,6 +139,14 @@ impl<'a> Reading<'a> {
         })
     }
 }
+/// [`without_folders`] of a shared name.
+fn without_folders_shared(name: Arc<str>) -> Arc<str> {
+    match without_folders(&name) {
+        Cow::Borrowed(_) => name,
+        Cow::Owned(text) => text.into(),
+    }
+}
+
 /// Maximum cached names of scopes; a full cache drops all.
 const MAX_CACHED_SCOPES: usize = 1 << 14;
 /// Maximum arguments in one name: depth alone does not bound their number.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::debuginfo::diagnostics::Diagnostics;
+use crate::debuginfo::scope::cpp_name::FunctionName;
 use crate::debuginfo::scope::cpp_symbol::demangle_cpp;
-use crate::debuginfo::scope::target_region::{fortran_name, target_region};
+use crate::debuginfo::scope::target_region::{fortran_name, region_parent, target_region};
 use crate::debuginfo::types::TypeId;
 use crate::debuginfo::types::base::given_space;
 use crate::debuginfo::unit::die::{Origins, Reading};
@@ -106,4 +107,23 @@ impl Subprogram {
 #[must_use]
 pub fn demangle(symbol: &str) -> Option<String> {
     target_region(symbol).or_else(|| fortran_name(symbol)).or_else(|| demangle_cpp(symbol))
+}
+
+/// A symbol as source text, or itself.
+#[must_use]
+pub fn source_name(symbol: &str) -> String {
+    demangle(symbol).unwrap_or_else(|| symbol.to_owned())
+}
+
+/// A function without its result type and its parameters: `scale<float>` for `void scale<float>(int)`.
+#[must_use]
+pub fn short_name(function: &str) -> String {
+    // The name of a target region has no parameters.
+    if region_parent(function).is_some() {
+        return function.to_owned();
+    }
+    let name = FunctionName::parse(function).short();
+    // A name of a log may begin with the sign of the global namespace.
+    let global = if function.starts_with("::") { "::" } else { "" };
+    if name.is_empty() { function.to_owned() } else { format!("{global}{name}") }
 }

@@ -4,6 +4,7 @@
 //! of the function around the directive, the directive's line, and `_N` for a further region of that line. Parts of the
 //! region have the kernel's name with a suffix: `_debug__` and `_omp_outlined` of clang, `..omp_par.N` of flang.
 
+use crate::debuginfo::scope::cpp_name::FunctionName;
 use crate::debuginfo::scope::cpp_symbol::demangle_cpp;
 
 /// The beginning of a kernel's symbol.
@@ -109,13 +110,7 @@ fn outlined(suffix: &str) -> Option<String> {
 /// The source's name of the function around a region, without parameters.
 fn parent_name(symbol: &str) -> String {
     if let Some(name) = fortran_name(symbol).or_else(|| demangle_cpp(symbol)) {
-        // Parentheses also stand in names: `(anonymous namespace)::run`.
-        let end = name.match_indices('(').map(|(at, _)| at).find(|at| {
-            let rest = name.get(*at..).unwrap_or_default();
-            let is_call = name.get(..*at).is_some_and(|before| before.ends_with("operator"));
-            !rest.starts_with("(anonymous namespace)") && !is_call && *at > 0
-        });
-        return end.and_then(|end| name.get(..end)).unwrap_or(&name).to_owned();
+        return FunctionName::parse(&name).short();
     }
     // flang adds an underscore to external procedures.
     symbol.strip_suffix('_').filter(|name| !name.is_empty()).unwrap_or(symbol).to_owned()

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use gimli::{DebugAddrIndex, EndianSlice, LittleEndian, Reader as _};
+
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::facts::UnitId;
@@ -61,6 +63,8 @@ pub struct Variable {
     pub is_declaration: bool,
     /// The variable's own `DW_AT_LLVM_address_space`, `DW_AT_address_space` of the drafts.
     pub address_space: Option<u64>,
+    /// `DW_AT_alignment` in bytes: the source's `alignas`.
+    pub alignment: Option<u64>,
     /// Its location, for any PC.
     pub location: LocationAttribute,
     /// The unreadable parts; their objects are absent above.
@@ -83,6 +87,7 @@ impl Variable {
     pub(in crate::debuginfo) fn read<'a>(reading: Reading<'a>, die: Die<'a>, in_function: bool) -> Self {
         let mut damage = Diagnostics::default();
         let (unit, offset, tag) = (die.view.facts().id, die.offset(), die.tag());
+        let is_of_clang = die.view.facts().producer_is_clang();
         let origins = reading.with_sound_origins(die, &mut damage);
         let chain_ends = damage.first().is_some();
         let type_id = damage.absent(origins.reference(reading.units, gimli::DW_AT_type)).map(TypeId);
@@ -98,6 +103,15 @@ impl Variable {
             damage.add((**why).clone());
         }
         let name = damage.absent(origins.string(gimli::DW_AT_name));
+        let space = origins.chain.iter().find_map(|die| die.extension(Heterogeneous::AddressSpace));
+        let location = match location {
+            LocationAttribute::Expression(bytes)
+                if is_of_clang && is_unresolved(reading, unit, &bytes, name.as_deref(), space.is_some()) =>
+            {
+                LocationAttribute::Missing
+            }
+            location => location,
+        };
         let kind = match (tag, in_function) {
             (gimli::DW_TAG_formal_parameter, _) => VariableKind::Argument,
             (_, false) => VariableKind::Global,
@@ -113,7 +127,6 @@ impl Variable {
             }
             _ => None,
         };
-        let space = origins.chain.iter().find_map(|die| die.extension(Heterogeneous::AddressSpace));
         Self {
             unit,
             die: offset,
@@ -127,10 +140,45 @@ impl Variable {
             is_external: origins.flag(gimli::DW_AT_external),
             is_declaration: origins.chain.first().is_some_and(|die| die.flag(gimli::DW_AT_declaration)),
             address_space: space.and_then(|(_, value)| crate::debuginfo::unit::sections::unsigned(&value)),
+            alignment: origins.chain.iter().find_map(|die| die.constant(gimli::DW_AT_alignment)),
             location,
             problems: damage.into_problems(),
         }
     }
+}
+
+/// Whether the address at the start of an expression is one of nothing: the linker wrote 0 for a symbol that it lacks.
+///
+/// Situation: LLVM moves the variables of LDS into structures and removes their symbols, which clang's debug information
+/// of OpenCL still names (`kernel.tile`). The linker discards sections of unused variables. Consequence: the variable
+/// has no location; at address 0 is another one, or the header of the file. The only one of a kernel is at 0.
+fn is_unresolved(
+    reading: Reading<'_>,
+    unit: UnitId,
+    expression: &[u8],
+    name: Option<&str>,
+    has_space: bool,
+) -> bool {
+    let mut bytes = EndianSlice::new(expression, LittleEndian);
+    let address = match bytes.read_u8().map(gimli::DwOp) {
+        Ok(gimli::DW_OP_addr) => bytes.read_u64().ok(),
+        Ok(gimli::DW_OP_addrx | gimli::DW_OP_GNU_addr_index) => {
+            let index = bytes.read_uleb128().ok().and_then(|index| usize::try_from(index).ok());
+            let view = reading.view(unit).ok();
+            view.zip(index)
+                .and_then(|(view, index)| reading.dwarf.address(&view.unit, DebugAddrIndex(index)).ok())
+        }
+        _ => None,
+    };
+    if address != Some(0) {
+        return false;
+    }
+    // clang's translation of address spaces: 1 is global memory.
+    let is_global = matches!(bytes.slice().first(), Some(space) if *space == gimli::DW_OP_lit1.0);
+    if is_global || bytes.is_empty() && !has_space {
+        return true;
+    }
+    name.is_some_and(|name| reading.info.code_object().removed_variables().contains(name))
 }
 
 /// Whether a variable of a function without a location is static, by clang's order of attributes.

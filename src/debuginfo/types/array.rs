@@ -54,7 +54,7 @@ pub(in crate::debuginfo) fn array(
         Some(AttributeValue::Ordering(ordering)) => Some(u64::from(ordering.0)),
         _ => die.constant(gimli::DW_AT_ordering),
     };
-    if ordering.map_or(language.is_column_major(), |ordering| ordering != ROW_MAJOR) {
+    if ordering.map_or(language.is_fortran(), |ordering| ordering != ROW_MAJOR) {
         dimensions.reverse();
     }
     let rank = match reading.number(die, gimli::DW_AT_rank)? {
@@ -66,6 +66,13 @@ pub(in crate::debuginfo) fn array(
 }
 
 impl Type {
+    /// The reason that an object does not give the length of its array; `None`: it does, or its type has none.
+    pub(crate) fn unknown_length(&self, object: &dyn Object) -> Option<DynamicError> {
+        let TypeKind::Array { dimensions, .. } = &self.kind else { return None };
+        let asked = Asked { object: Some(object), at: 0 };
+        dimensions.iter().find_map(|dimension| count_for(dimension, asked).err())
+    }
+
     /// The type of one object: its arrays have constants in place of numbers that the object determines. A length
     /// that the object does not give is unknown.
     ///

@@ -2,8 +2,8 @@
 
 use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::error::Result;
-use crate::debuginfo::types::Number;
-use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicError, DynamicSource, Object};
+use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicError, DynamicSource, NoDataError, Object};
+use crate::debuginfo::types::{Indirect, Number};
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::sections::{AttributeValue, unsigned};
 
@@ -25,6 +25,32 @@ impl Asked<'_> {
             (Number::Dynamic(attribute), Some(object)) => object.number(attribute, self.at),
             (Number::Dynamic(attribute), None) => Err(DynamicError::NoObject(attribute.attribute)),
         }
+    }
+}
+
+impl Indirect {
+    /// The reason that the object of this type has no data; `None`: it has some.
+    ///
+    /// # Errors
+    /// The object does not give the state.
+    pub(crate) fn absence(&self, object: &dyn Object) -> Result<Option<NoDataError>, DynamicError> {
+        self.absence_for(Asked { object: Some(object), at: 0 })
+    }
+
+    pub(in crate::debuginfo) fn absence_for(
+        &self,
+        asked: Asked<'_>,
+    ) -> Result<Option<NoDataError>, DynamicError> {
+        let states =
+            [(&self.allocated, NoDataError::NotAllocated), (&self.associated, NoDataError::NotAssociated)];
+        for (state, absence) in states {
+            if let Some(state) = state
+                && asked.number(state)? == 0
+            {
+                return Ok(Some(absence));
+            }
+        }
+        Ok(None)
     }
 }
 

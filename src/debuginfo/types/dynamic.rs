@@ -136,6 +136,17 @@ pub enum DynamicError {
     TooDeep(usize),
 }
 
+/// The reason that a Fortran variable has no data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoDataError {
+    /// The variable is not allocated.
+    #[error("not allocated")]
+    NotAllocated,
+    /// The pointer has no target.
+    #[error("not associated")]
+    NotAssociated,
+}
+
 /// The reason that a stored number is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {

@@ -4,6 +4,7 @@
 //! [`type_of`](super::DebugInfo::type_of) reads one type into a cache. `void` has no DIE: it is `None` wherever a type
 //! is optional.
 
+pub(super) mod alignment;
 pub(super) mod array;
 pub(super) mod asked;
 pub(super) mod base;
@@ -39,6 +40,8 @@ pub struct Type {
     pub name: Option<Arc<str>>,
     /// Size in bytes from the DIE; [`DebugInfo::byte_size`](super::DebugInfo::byte_size) computes others.
     pub byte_size: Option<u64>,
+    /// `DW_AT_alignment` in bytes: the source's `alignas`.
+    pub alignment: Option<u64>,
     /// Whether it only declares a type that is defined elsewhere.
     pub is_declaration: bool,
     /// The indirection between an object and its data; `None` for almost all types.
@@ -416,6 +419,8 @@ pub struct Member {
     pub bit_offset: u64,
     /// Width of a bit field; `None` for whole members.
     pub bit_size: Option<u64>,
+    /// `DW_AT_alignment` in bytes: the source's `alignas`.
+    pub alignment: Option<u64>,
     /// Whether it is a base class.
     pub is_base: bool,
     /// The place of a virtual base, which only an object determines; the base of `bit_offset`.

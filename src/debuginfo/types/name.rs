@@ -5,7 +5,7 @@
 use crate::bounds::MAX_TYPE_CHAIN;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::types::{Number, Qualifier, RecordKind, Type, TypeId, TypeKind};
+use crate::debuginfo::types::{Dimension, Number, Qualifier, RecordKind, Type, TypeId, TypeKind};
 
 /// Maximum types in one name: parameters of parameters may double them at every step.
 const MAX_PARTS: usize = 1024;
@@ -20,6 +20,12 @@ impl DebugInfo {
     /// A type is unreadable, or types form a cycle.
     pub fn type_name(&self, id: Option<TypeId>) -> Result<String> {
         self.declared(id, String::new())
+    }
+
+    /// Whether a type is of a unit of Fortran.
+    pub(crate) fn is_fortran(&self, id: TypeId) -> bool {
+        let unit = self.type_of(id).and_then(|found| self.unit(found.unit));
+        unit.is_ok_and(|facts| facts.language.is_fortran())
     }
 
     pub(in crate::debuginfo) fn declared(&self, id: Option<TypeId>, declarator: String) -> Result<String> {
@@ -42,6 +48,11 @@ impl DebugInfo {
             let marked = if self.needs_parentheses(to)? { format!("({marked})") } else { marked };
             self.declare(to, marked, budget)
         };
+        if self.unit(found.unit)?.language.is_fortran()
+            && let Some(name) = self.fortran_name(&found, budget)?
+        {
+            return Ok(spaced(&qualifiers.before(&name), &declarator));
+        }
         match &found.kind {
             TypeKind::Pointer { to, .. } => around(*to, "*", budget),
             TypeKind::Reference { to, is_rvalue, .. } => {
@@ -88,7 +99,6 @@ impl DebugInfo {
             TypeKind::Typedef { of } if found.name.is_none() => {
                 Ok(qualifiers.before(&self.declare(*of, declarator, budget)?))
             }
-            // gdb's notation of Fortran strings.
             TypeKind::String { length, .. } if found.name.is_none() => {
                 let length = match (length, found.byte_size) {
                     (Some(Number::Dynamic(_)), _) => "variable length".to_owned(),
@@ -100,6 +110,43 @@ impl DebugInfo {
             }
             _ => Ok(spaced(&qualifiers.before(&self.spelled(&found)?), &declarator)),
         }
+    }
+
+    /// The name of a Fortran type in gdb's notation, in which an array's bounds follow its type; `None`: as in C. A
+    /// bound that an object determines is `:`.
+    fn fortran_name(&self, found: &Type, budget: &mut Budget) -> Result<Option<String>> {
+        Ok(Some(match &found.kind {
+            TypeKind::Pointer { to, .. } => {
+                format!("PTR TO -> ( {} )", self.declare(*to, String::new(), budget)?)
+            }
+            TypeKind::Array { element, dimensions, rank, is_vector: false, .. } => {
+                let element = self.declare(*element, String::new(), budget)?;
+                let indirect = found.indirect.as_ref();
+                let allocatable = match indirect.is_some_and(|indirect| indirect.allocated.is_some()) {
+                    true => ", allocatable",
+                    false => "",
+                };
+                let bounds = match rank {
+                    Some(_) => "..".to_owned(),
+                    None => {
+                        let each: Vec<String> = dimensions.iter().rev().map(fortran_bounds).collect();
+                        each.join(",")
+                    }
+                };
+                format!("{element}{allocatable} ({bounds})")
+            }
+            TypeKind::Record(_) => match &found.name {
+                // As in gdb, without the module.
+                Some(name) => format!("Type {}", name.rsplit("::").next().unwrap_or(name)),
+                None => return Ok(None),
+            },
+            TypeKind::String { length, .. } => match (length, found.byte_size) {
+                (Some(Number::Constant(length)), _) => format!("character*{length}"),
+                (None, Some(size)) => format!("character*{size}"),
+                _ => "character*(*)".to_owned(),
+            },
+            _ => return Ok(None),
+        }))
     }
 
     /// A type without its qualifiers, and the qualifiers.
@@ -164,6 +211,20 @@ impl Budget {
             }
             _ => Err(DebugInfoError::TooDeep { die: id.0, what: "types", limit: MAX_TYPE_CHAIN }),
         }
+    }
+}
+
+/// The bounds of a dimension: the last index, after the first one if that is not 1.
+fn fortran_bounds(dimension: &Dimension) -> String {
+    let lower = match dimension.lower {
+        Number::Constant(lower) => lower,
+        Number::Dynamic(_) => return ":".to_owned(),
+    };
+    let first = if lower == 1 { String::new() } else { format!("{lower}:") };
+    match dimension.count().and_then(|count| i64::try_from(count).ok()) {
+        Some(count) => format!("{first}{}", lower.saturating_add(count).saturating_sub(1)),
+        None if dimension.is_dynamic() => ":".to_owned(),
+        None => format!("{first}*"),
     }
 }
 

@@ -229,7 +229,8 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     let memory_space = die.extension(Heterogeneous::MemorySpace).and_then(|(_, value)| unsigned(&value));
     let (byte_size, memory_space) = (byte_size(&die, &kind), memory_space.map(MemorySpace));
     let indirect = indirect(reading, &die)?;
-    Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, indirect, kind })
+    let alignment = die.constant(gimli::DW_AT_alignment);
+    Ok(Type { id, unit, name, byte_size, alignment, is_declaration, memory_space, indirect, kind })
 }
 
 /// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, the alternative for the same types. The size of a string with

@@ -198,6 +198,7 @@ pub(in crate::debuginfo) fn member(reading: Reading<'_>, die: &Die<'_>, is_base:
         type_id,
         bit_offset,
         bit_size,
+        alignment: die.constant(gimli::DW_AT_alignment),
         is_base,
         place: broken.or(dynamic).map(Box::new),
         is_virtual: is_base && is_virtual,

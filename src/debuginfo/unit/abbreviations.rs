@@ -44,6 +44,8 @@ struct Declaration<'a> {
     attributes: usize,
     /// Whether an attribute refers to a DIE by section offset (`DW_FORM_ref_addr`).
     refers_to_others: bool,
+    /// Whether its DIEs are variables or parameters.
+    is_variable: bool,
 }
 
 /// The declarations of a table, in the file's order.
@@ -65,7 +67,10 @@ impl<'a> Declarations<'a> {
         if code == 0 {
             return Ok(None);
         }
-        self.rest.read_uleb128()?;
+        let tag = self.rest.read_uleb128()?;
+        let is_variable = [gimli::DW_TAG_variable, gimli::DW_TAG_formal_parameter, gimli::DW_TAG_constant]
+            .iter()
+            .any(|known| u64::from(known.0) == tag);
         self.rest.read_u8()?;
         let (mut attributes, mut refers_to_others) = (0, false);
         loop {
@@ -84,7 +89,7 @@ impl<'a> Declarations<'a> {
         }
         let mut bytes = start;
         bytes.truncate(start.len() - self.rest.len())?;
-        Ok(Some(Declaration { code, bytes, attributes, refers_to_others }))
+        Ok(Some(Declaration { code, bytes, attributes, refers_to_others, is_variable }))
     }
 }
 
@@ -94,6 +99,8 @@ pub(in crate::debuginfo) struct Table {
     pub(in crate::debuginfo) abbreviations: Arc<Abbreviations>,
     /// Whether attributes of its DIEs may refer to DIEs of other units by section offset.
     pub(in crate::debuginfo) refers_to_others: bool,
+    /// Whether its DIEs may be variables.
+    pub(in crate::debuginfo) has_variables: bool,
 }
 
 /// The tables of a file.
@@ -150,9 +157,10 @@ impl Tables {
 impl Known {
     fn read(&mut self, dwarf: &Dwarf<'_>, offset: DebugAbbrevOffset, left: &Allowance) -> Result<Table> {
         let mut declarations = Declarations::of(dwarf, offset)?;
-        let mut refers_to_others = false;
+        let (mut refers_to_others, mut has_variables) = (false, false);
         while let Some(declaration) = declarations.next()? {
             refers_to_others |= declaration.refers_to_others;
+            has_variables |= declaration.is_variable;
             let further = declaration.attributes.saturating_sub(ATTRIBUTES_WITHIN);
             let memory = DECLARATION + further * ATTRIBUTE;
             self.unread = (self.unread.checked_sub(declaration.bytes.len()))
@@ -162,7 +170,7 @@ impl Known {
             }
         }
         let abbreviations = Arc::new(dwarf.debug_abbrev.abbreviations(offset)?);
-        Ok(Table { abbreviations, refers_to_others })
+        Ok(Table { abbreviations, refers_to_others, has_variables })
     }
 }
 

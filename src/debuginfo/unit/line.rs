@@ -123,6 +123,17 @@ impl DebugInfo {
         problem.map_or(Ok(None), Err)
     }
 
+    /// The unit whose line table has an address.
+    pub(crate) fn unit_of_line(&self, pc: ElfAddress) -> Option<UnitId> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let has_line = |id: &UnitId| {
+            let table = reading.view(*id).ok().and_then(|view| table(&view));
+            table.is_some_and(|table| table.as_ref().as_ref().is_ok_and(|table| table.at(pc.0).is_some()))
+        };
+        reading.units.at(&dwarf, pc.0).find(has_line)
+    }
+
     /// The source files of a unit, by the numbers that `DW_AT_decl_file` and the line table use.
     ///
     /// # Errors

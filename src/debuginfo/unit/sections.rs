@@ -27,7 +27,7 @@ pub(in crate::debuginfo) type AttributeValue<'a> = gimli::AttributeValue<Slice<'
 const MIN_RANGES: usize = 1024;
 
 /// The sections of all questions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::debuginfo) struct Sections {
     pub(in crate::debuginfo) abbrev: Bytes,
     pub(in crate::debuginfo) addr: Bytes,

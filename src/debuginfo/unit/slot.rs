@@ -11,7 +11,7 @@ use crate::codeobject::Bytes;
 use crate::debuginfo::address_model;
 use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
 use crate::debuginfo::facts::{Language, UnitFacts, UnitId};
-use crate::debuginfo::unit::abbreviations::{Tables, Unread};
+use crate::debuginfo::unit::abbreviations::{Table, Tables, Unread};
 use crate::debuginfo::unit::attr::Heterogeneous;
 use crate::debuginfo::unit::index::UnitIndex;
 use crate::debuginfo::unit::line_table::{Lines, SourceName};
@@ -155,11 +155,11 @@ impl UnitSlot {
         DebugTypes::from(section).units().next()?.ok_or(gimli::Error::UnexpectedEof(section.offset_id()))
     }
 
-    /// Whether DIEs may refer to other units by section offset, from the abbreviations.
-    pub(in crate::debuginfo) fn refers_to_others(&self, dwarf: &Dwarf<'_>) -> Result<bool> {
+    /// Its abbreviations.
+    pub(in crate::debuginfo) fn table(&self, dwarf: &Dwarf<'_>) -> Result<Table> {
         let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
         let table = self.shared.tables.get(dwarf, header.debug_abbrev_offset());
-        Ok(table.map_err(|why| self.unread(why))?.refers_to_others)
+        table.map_err(|why| self.unread(why))
     }
 
     fn with<'a>(header: UnitHeader<'a>, abbreviations: Arc<Abbreviations>) -> GimliUnit<'a> {

@@ -154,9 +154,19 @@ impl<'l> Likely<'l> {
             matches!(generation, Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx940)
         } else if shown.wave32 || shown.high_sgprs || self.hints.gfx11 {
             matches!(generation, Generation::Gfx10 | Generation::Gfx11)
+                && self.has_instructions_of(generation)
         } else {
             // gfx10 and gfx11 also have waves of 64 lanes.
-            generation < Generation::Gfx12
+            generation < Generation::Gfx12 && self.has_instructions_of(generation)
+        }
+    }
+
+    /// Whether the log's memory instructions have that generation's names. A log of several GPUs has both forms.
+    fn has_instructions_of(&self, generation: Generation) -> bool {
+        match (self.hints.before_gfx11, self.hints.gfx11) {
+            (true, false) => generation < Generation::Gfx11,
+            (false, true) => generation >= Generation::Gfx11,
+            _ => true,
         }
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zip::read::{ArchiveOffset, Config};
-use zip::result::ZipResult;
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::super::file::OpenFile;
-use super::manifest_reader::ManifestReader;
+use super::manifest_reader::{ManifestReader, WalkedEntry};
 use super::store::SideFileError;
 use crate::capture::{Backing, Bytes};
 use crate::import::problem::problem;
@@ -108,11 +108,28 @@ enum Directory {
     Lost(ManifestReader, String),
 }
 
+/// A zip without readable entries.
+#[derive(Debug, thiserror::Error)]
+#[error("offset {offset:#x}: {CUT}: {error}")]
+pub(super) struct ArchiveError {
+    /// Offset after the last header of an entry.
+    offset: u64,
+    error: ZipError,
+}
+
+impl From<io::Error> for ArchiveError {
+    fn from(error: io::Error) -> Self {
+        Self { offset: 0, error: error.into() }
+    }
+}
+
+/// The directory is the last part of a zip.
+const CUT: &str = "the zip is cut short or damaged";
 const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";
 
 impl Archive {
     /// Reads the directory, or the entries' headers if the directory is lost.
-    pub(super) fn new(source: Source) -> ZipResult<Self> {
+    pub(super) fn new(source: Source) -> Result<Self, ArchiveError> {
         // A zip begins at the start of its file. A search for a later start would read all of a broken zip.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let left = Arc::new(AtomicU64::new(MAX_DIRECTORY));
@@ -125,7 +142,7 @@ impl Archive {
             Err(error) => {
                 let walk = ManifestReader::new(&source)?;
                 if walk.entries.is_empty() {
-                    return Err(error);
+                    return Err(ArchiveError { offset: walk.end, error });
                 }
                 Directory::Lost(walk, error.to_string())
             }
@@ -144,8 +161,8 @@ impl Archive {
             Directory::Whole(_) => return None,
             Directory::Lost(walk, why) => (
                 Some(walk.end),
-                format!("{why}; {} entries were found before that offset", walk.entries.len()),
-                "a zip with a whole central directory (was it truncated?)",
+                format!("{CUT}: {why}; {} entries were found before that offset", walk.entries.len()),
+                "a whole zip, with its directory at the end",
             ),
         };
         let place = FileLocation { file: name.to_owned(), offset, ..FileLocation::default() };
@@ -186,6 +203,31 @@ impl Archive {
             Directory::Whole(zip) => zip.index_for_name(&name).is_some(),
             Directory::Lost(walk, _) => walk.entries.contains_key(&name),
         }
+    }
+
+    /// The words about a zip that ends within an entry; `None`: the entry is whole, or absent.
+    pub(super) fn cut(&self, name: &str) -> Option<String> {
+        let Directory::Lost(walk, _) = &self.directory else { return None };
+        let entry = walk.entries.get(&format!("{}{name}", self.prefix))?;
+        let WalkedEntry { size, whole_size, .. } = *entry;
+        let bytes = format!("it ends within {name}, after {size} of its {whole_size} bytes");
+        (size < whole_size).then(|| format!("the zip is cut short at offset {:#x}: {bytes}", walk.end))
+    }
+
+    /// The problem of an entry whose bytes differ from its CRC-32; `bytes`: all of them.
+    pub(super) fn damage(&mut self, name: &str, bytes: &[u8]) -> Option<Problem> {
+        let full = format!("{}{name}", self.prefix);
+        let crc = match &mut self.directory {
+            Directory::Whole(zip) => {
+                let index = zip.index_for_name(&full)?;
+                zip.by_index_raw(index).ok()?.crc32()
+            }
+            Directory::Lost(walk, _) => walk.entries.get(&full)?.crc,
+        };
+        let found = crc32fast::hash(bytes);
+        let place = FileLocation { file: name.to_owned(), ..FileLocation::default() };
+        let what = format!("the entry's bytes are damaged: their CRC-32 is {found:#010x}");
+        (found != crc).then(|| problem(place, what, format!("{crc:#010x}, as in the zip")))
     }
 
     /// The entry of that name, for reading in place.

@@ -135,6 +135,7 @@ impl<'m> Builder<'m, '_> {
         if let Field::Given(slim) = &self.manifest.slim {
             provenance.notes = texts(&slim.notes);
             provenance.absent_waves = texts(&slim.absent_waves);
+            provenance.running_waves = texts(&slim.running_waves);
         }
         self.capture.provenance = provenance;
     }

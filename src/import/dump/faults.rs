@@ -73,12 +73,12 @@ impl Problems {
         key: &Key<'_>,
         text: &Text<'_>,
         all: &[T],
-        name: fn(T) -> &'static str,
+        name: fn(&T) -> &'static str,
         effect: &str,
     ) -> Option<T> {
-        let found = all.iter().copied().find(|value| name(*value) == text.0);
+        let found = all.iter().copied().find(|value| name(value) == text.0);
         if found.is_none() {
-            let known: Vec<_> = all.iter().map(|value| name(*value)).collect();
+            let known: Vec<_> = all.iter().map(name).collect();
             let what = format_args!("{}; {effect}", quoted(&text.0));
             self.report(key, what, format_args!("one of {}", known.join(", ")));
         }
@@ -91,7 +91,7 @@ impl Problems {
         field: &str,
         text: &Field<Text<'_>>,
         all: &[T],
-        name: fn(T) -> &'static str,
+        name: fn(&T) -> &'static str,
     ) -> Option<T> {
         let text = self.given(key, field, text)?;
         self.value(&key.name(field), text, all, name, "ignored")

@@ -34,6 +34,7 @@ tables! {
     Slim {
         notes: Vec<Field<Text<'de>>>,
         absent_waves: Vec<Field<Text<'de>>>,
+        running_waves: Vec<Field<Text<'de>>>,
     }
 
     /// `[provenance]`

@@ -25,8 +25,12 @@ pub(super) struct WalkedEntry {
     pub(super) start: u64,
     /// Available bytes of its data.
     pub(super) size: u64,
+    /// Bytes of its data by its header.
+    pub(super) whole_size: u64,
     /// Whether it is stored: method 0, not encrypted.
     pub(super) stored: bool,
+    /// CRC-32 of its data.
+    pub(super) crc: u32,
 }
 
 /// Maximum number of entries: each takes about 100 bytes of memory.
@@ -78,7 +82,9 @@ fn entry(source: &Source, at: u64, whole: u64) -> io::Result<Option<(String, Wal
     let ends = after.checked_add(text.len() as u64).and_then(|start| Some((start, start.checked_add(size)?)));
     let Some((start, end)) = ends else { return Ok(None) };
     let stored = method == 0 && flags & ENCRYPTED == 0;
-    let entry = WalkedEntry { start, size: end.min(whole).saturating_sub(start), stored };
+    let available = end.min(whole).saturating_sub(start);
+    let crc = u32_at(&header, 14).unwrap_or_default();
+    let entry = WalkedEntry { start, size: available, whole_size: size, stored, crc };
     Ok(Some((String::from_utf8_lossy(name).into_owned(), entry, end)))
 }
 

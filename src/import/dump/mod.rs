@@ -53,6 +53,10 @@ const MAX_MANIFEST: u64 = 64 << 20;
 /// Maximum bytes of a manifest in TOML, which people write.
 const MAX_TOML: u64 = 16 << 20;
 
+/// The error of the parser of TOML that lacks the key, and the maximum length of a key in it.
+const DUPLICATE: &str = "duplicate key";
+const MAX_KEY: usize = 64;
+
 const TOML: &str = "manifest.toml";
 const JSON: &str = "manifest.json";
 
@@ -161,9 +165,8 @@ fn load_zip(
     targets: &Targets,
     local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
-    let broken =
-        |error: zip::result::ZipError| ImportError::Zip { file: name.to_owned(), what: error.to_string() };
-    let mut archive = Archive::new(source).map_err(broken)?;
+    let broken = |what: String| ImportError::Zip { file: name.to_owned(), what };
+    let mut archive = Archive::new(source).map_err(|error| broken(error.to_string()))?;
     let chosen = choose(name.to_owned(), archive.has(TOML), archive.has(JSON));
     let (manifest, language) = chosen?;
     let entry = archive.find(manifest).map_err(|refusal| ImportError::NotStored {
@@ -171,20 +174,25 @@ fn load_zip(
         entry: manifest.to_owned(),
         what: refusal.what,
     })?;
+    // The first part of a manifest may be one of fewer waves.
+    if let Some(what) = archive.cut(manifest) {
+        return Err(broken(what));
+    }
     let size = entry.len();
     if size > MAX_MANIFEST {
-        return Err(ImportError::TooLarge { file: manifest.to_owned(), size, limit: MAX_MANIFEST });
+        return Err(ImportError::TooLarge { file: format!("{name}: {manifest}"), size, limit: MAX_MANIFEST });
     }
     // find() has checked that the zip holds that many bytes.
     let mut text = vec![0; size as usize];
     let io = |source| ImportError::Io { file: format!("{name}: {manifest}"), source };
     let count = entry.read_at(0, &mut text).map_err(io)?;
     text.truncate(count);
+    let damage = archive.damage(manifest, &text);
     let problem = archive.problem(name);
     let store = Store::Zip(archive, beside);
     let mut opened = load(&text, language, name, manifest, store, targets, local_files)?;
     // Before the other problems, which may result from it.
-    opened.problems.splice(0..0, problem);
+    opened.problems.splice(0..0, problem.into_iter().chain(damage));
     Ok(opened)
 }
 
@@ -193,7 +201,7 @@ fn choose(file: String, toml: bool, json: bool) -> Result<(&'static str, Languag
         (true, true) => Err(ImportError::TwoManifests { file }),
         (true, false) => Ok((TOML, Language::Toml)),
         (false, true) => Ok((JSON, Language::Json)),
-        (false, false) => Err(ImportError::NoManifest { file }),
+        (false, false) => Err(ImportError::NoManifest { file, others: String::new() }),
     }
 }
 
@@ -230,20 +238,25 @@ fn load(
     targets: &Targets,
     local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
+    // A refused manifest is named with its folder or zip; of one that is read, the dump is known.
+    let refused = match Path::new(name).file_name() {
+        Some(own) if own == file => name.to_owned(),
+        _ => format!("{name}: {file}"),
+    };
     let (size, limit) = (bytes.len() as u64, language.most());
     if size > limit {
-        return Err(ImportError::TooLarge { file: file.to_owned(), size, limit });
+        return Err(ImportError::TooLarge { file: refused, size, limit });
     }
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let (line, column) = line_and_column(&String::from_utf8_lossy(before));
         let what = "not UTF-8".to_owned();
-        ImportError::Syntax { file: file.to_owned(), line, column, what, expected: language.expected() }
+        ImportError::Syntax { file: refused.clone(), line, column, what, expected: language.expected() }
     })?;
     let capacity = MemoryLimit::of(memory_limit::MAX_MEMORY);
-    let manifest = parse(text, language, file, &capacity)?;
-    check_format(&manifest, file)?;
+    let manifest = parse(text, language, &refused, &capacity)?;
+    check_format(&manifest, &refused)?;
     let (capture, mut problems) = build::build(&manifest, name, file, store, local_files, targets);
     problems.splice(0..0, capacity.full_at().map(|key| left_out(file, key)));
     Ok(Opened { capture, problems })
@@ -286,8 +299,11 @@ fn parse<'de>(
                 return Err(ImportError::Values { file: file.to_owned(), estimate, limit });
             }
             let error = |error: toml::de::Error| {
-                let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-                syntax(line_and_column(before), error.message().to_owned())
+                let span = error.span().unwrap_or_default();
+                let before = text.get(..span.start).unwrap_or_default();
+                let key = text.get(span).filter(|key| error.message() == DUPLICATE && key.len() <= MAX_KEY);
+                let key = key.map_or_else(String::new, |key| format!(" `{key}`"));
+                syntax(line_and_column(before), format!("{}{key}", error.message()))
             };
             Manifest::read(toml::Deserializer::parse(text).map_err(error)?, capacity).map_err(error)
         }

@@ -1,5 +1,7 @@
 //! The GPU of a report that has the driver's number of it alone.
 
+use std::collections::BTreeSet;
+
 use crate::capture::{AgentInference, Capture, Fault};
 
 /// Names the agents of reports by their numbers: the agent of another report with the same number, or the only GPU of
@@ -13,6 +15,9 @@ pub(in crate::import) fn identify(capture: &mut Capture) {
     };
     let pair = |fault: &Fault| Some((fault.node?, fault.agent.filter(|_| fault.agent_inferred.is_none())?));
     let known: Vec<(u32, u32)> = capture.faults.iter().filter_map(pair).collect();
+    // Two numbers are two GPUs, and one of them is not the core's.
+    let numbers: BTreeSet<u32> = capture.faults.iter().filter_map(|fault| fault.node).collect();
+    let only = only.filter(|_| numbers.len() == 1);
     for fault in capture.faults.iter_mut().filter(|fault| fault.agent.is_none()) {
         let Some(node) = fault.node else { continue };
         let mut agents = known.iter().filter(|(of, _)| *of == node).map(|(_, agent)| *agent);
@@ -72,6 +77,7 @@ mod tests {
         assert_eq!(found, [Some((51, Some(OnlyGpu))), None]);
         assert_eq!(agents(&[(Some(4), None)], &[51], false), [None], "a log lists the GPUs of its waves");
         assert_eq!(agents(&[(Some(4), None)], &[51, 52], true), [None]);
+        assert_eq!(agents(&[(Some(4), None), (Some(9), None)], &[51], true), [None, None], "two GPUs");
         assert_eq!(agents(&[(Some(4), None)], &[], true), [None]);
     }
 

@@ -9,6 +9,9 @@ use crate::import::text::Cursor;
 /// Maximum number of GPUs with a begun report.
 const MAX_GPUS: usize = 64;
 
+/// The client of accesses in the driver's own address space, VMID 0: no wave runs there.
+const DRIVER: &str = "driver (VMID 0)";
+
 /// A line of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Row {
@@ -16,6 +19,8 @@ pub(super) enum Row {
     Header {
         /// Whether it is the memory hub of media and copies.
         is_mmhub: bool,
+        /// Whether it is the driver's own address space.
+        is_driver: bool,
         process: Option<u32>,
     },
     /// `in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)`
@@ -35,7 +40,8 @@ pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
     if !is_mmhub && !is_gpu("[gfxhub") {
         return None;
     }
-    Some(line::Row::Kernel(Row::Header { is_mmhub, process: process_id(text) }))
+    let is_driver = after(text, "vmid:").and_then(|text| Cursor::new(text).decimal()) == Some(0);
+    Some(line::Row::Kernel(Row::Header { is_mmhub, is_driver, process: process_id(text) }))
 }
 
 pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
@@ -92,6 +98,7 @@ struct Begun {
     fault: Fault,
     status: Option<FaultStatus>,
     is_mmhub: bool,
+    is_driver: bool,
 }
 
 impl Begun {
@@ -108,8 +115,11 @@ impl Begun {
             // A status of 0 belongs to no client; the driver prints the name of number 0.
             fault.client = None;
         }
-        if fault.client.is_none() && self.is_mmhub {
+        if self.is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
             fault.client = Some("mmhub".to_owned());
+        }
+        if self.is_driver {
+            fault.client = Some(DRIVER.to_owned());
         }
         Some(Found { fault, location: self.gpu })
     }
@@ -153,8 +163,9 @@ impl KernelLog {
         }
         let begun = self.begun.iter_mut().find(|begun| begun.gpu == gpu)?;
         match row {
-            Row::Header { is_mmhub, process } => {
+            Row::Header { is_mmhub, is_driver, process } => {
                 begun.is_mmhub = is_mmhub;
+                begun.is_driver = is_driver;
                 begun.fault.process = process;
             }
             Row::Page(address) => begun.fault.address = Some(address),

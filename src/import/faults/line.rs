@@ -38,10 +38,12 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Rule); 22] = [
+const RULES: [(&str, Rule); 24] = [
     (MARK, access_fault),
     ("HW Exception by GPU node-", hardware_exception),
     ("GPU reset begin!", gpu_reset),
+    (" timeout, signaled seq=", gpu_reset),
+    ("uncorrectable hardware errors detected in ", hardware_errors),
     ("[GPU Memory Error] ", gpu_memory_error),
     ("HSA_AMD_GPU_MEMORY_FAULT_EVENT", system_event),
     ("Faulting page: ", faulting_page),
@@ -85,6 +87,28 @@ impl Grammar {
             rule(text, at + mark.needle().len())
         })
     }
+}
+
+/// The parts of a line with one whole report each: threads of a program print into one line.
+pub(super) fn reports(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let mut end = rest.len();
+        let mut begin = find(rest, MARK).map(|at| at + MARK.len());
+        while let Some(text) = begin
+            && let Some(next) = find(from(rest, text), MARK).map(|at| text + at)
+        {
+            if find(rest.get(text..next)?, "Reason").is_some() {
+                // The mark lacks the first letter.
+                end = next.saturating_sub(1);
+                break;
+            }
+            begin = Some(next + MARK.len());
+        }
+        let (report, more) = rest.split_at_checked(end)?;
+        rest = more;
+        (!report.is_empty()).then_some(report)
+    })
 }
 
 /// The text from an offset on.
@@ -135,6 +159,13 @@ fn page(start: u64) -> FaultAddress {
 /// `node-4 (Agent handle: 0x15) on address 0x7f00 (may not be exact address). Reason: Unknown.` of ROCm's runtime,
 /// `1 (agent 0x55) at virtual address (nil). Reasons: A, B` of LLVM's, and the beginnings of old agents' reports.
 fn access_fault(text: &[u8], at: usize) -> Option<Row> {
+    // Of several reports in one line only the last is whole.
+    let mut at = at;
+    while let Some(next) = find(from(text, at), MARK)
+        && find(text.get(at..at + next)?, "Reason").is_none()
+    {
+        at += next + MARK.len();
+    }
     let mut cursor = Cursor::new(from(text, at));
     if cursor.take("at GPU Node: ") {
         let node = cursor.decimal().and_then(|node| u32::try_from(node).ok());
@@ -149,7 +180,8 @@ fn access_fault(text: &[u8], at: usize) -> Option<Row> {
     let source = if cursor.take("node-") { FaultSource::Runtime } else { FaultSource::Offload };
     let node = u32::try_from(cursor.decimal()?).ok();
     let rest = cursor.rest;
-    let address = after(rest, "on address ").or_else(|| after(rest, "at virtual address ")).and_then(pointer);
+    let address = after(rest, "on address ").or_else(|| after(rest, "at virtual address "));
+    let address = address.filter(|text| !is_cut(text)).and_then(pointer);
     let mut fault = Fault { address, node, source, ..Fault::default() };
     if find(rest, "(may not be exact address)").is_some()
         && let Some(address) = &mut fault.address
@@ -163,6 +195,26 @@ fn access_fault(text: &[u8], at: usize) -> Option<Row> {
         (None, None) => {}
     }
     Some(Row::Whole(fault))
+}
+
+/// Whether a number may lack its last digits: both runtimes print words behind the address, and a page of it. Without
+/// them only a page with all 12 digits of a typical address counts.
+fn is_cut(text: &[u8]) -> bool {
+    let digits = text.trim_ascii().strip_prefix(b"0x").unwrap_or_default();
+    let is_last = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+    is_last && (digits.len() < 12 || !digits.ends_with(b"000"))
+}
+
+/// The kernel in `Kernel 'omp target in main @ 12 (__omp_offloading_10303_b_main_l12)'` of LLVM's runtime: the line
+/// before its report, behind any prefix.
+pub(super) fn offload_kernel(text: &[u8]) -> Option<String> {
+    let rest = after(text, "Kernel '")?;
+    let end = rest.iter().rposition(|byte| *byte == b'\'')?;
+    let rest = rest.get(..end)?;
+    match (rest.iter().rposition(|byte| *byte == b'('), rest.strip_suffix(b")")) {
+        (Some(open), Some(inner)) => name(inner.get(open + 1..)?),
+        _ => name(rest),
+    }
 }
 
 /// Text before the first period.
@@ -215,7 +267,16 @@ fn hardware_exception(text: &[u8], at: usize) -> Option<Row> {
     Some(Row::Whole(Fault { kind, node, source: FaultSource::Runtime, ..Fault::default() }))
 }
 
-/// `amdgpu 0000:08:00.0: amdgpu: GPU reset begin!. Source:  3` of the kernel log.
+/// `amdgpu 0000:08:00.0: amdgpu: 1 uncorrectable hardware errors detected in umc block` of the kernel log.
+fn hardware_errors(text: &[u8], at: usize) -> Option<Row> {
+    let number = text.get(..at)?.rsplit(|byte| *byte == b' ').nth(6)?;
+    let has_some = number.iter().all(u8::is_ascii_digit) && number.iter().any(|digit| *digit != b'0');
+    let fault = || Fault { kind: FaultKind::Ecc, source: FaultSource::KernelLog, ..Fault::default() };
+    (has_some && find(text, "amdgpu").is_some()).then(|| Row::Whole(fault()))
+}
+
+/// `amdgpu 0000:08:00.0: amdgpu: GPU reset begin!. Source:  3`, and
+/// `amdgpu 0000:c3:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3` of the kernel log.
 fn gpu_reset(text: &[u8], _: usize) -> Option<Row> {
     let fault = || Fault { kind: FaultKind::Hang, source: FaultSource::KernelLog, ..Fault::default() };
     find(text, "amdgpu").map(|_| Row::Whole(fault()))

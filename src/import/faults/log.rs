@@ -36,6 +36,10 @@ fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Re
         let what = format_args!("only the first {most} bytes are read");
         problems.push(problem(place(), what, Do("give the part with the report of the fault")));
     }
+    if let Some(line) = reported.cut {
+        let place = FileLocation { line: Some(line), ..place() };
+        problems.push(problem(place, "the line is too long; its rest is ignored", "lines of at most 1 MiB"));
+    }
     if reported.is_empty() {
         let what = "no report of a fault is in this log";
         let hint = "a message of the debug agent, ROCm's or LLVM's runtime, HIP or amdgpu's kernel log";

@@ -39,12 +39,18 @@ impl Merged {
     /// Adds a report to an earlier one of the same fault, else to the list. A report without an address joins another
     /// one with an address only at the end: until then another one may fit as well.
     pub(super) fn add(&mut self, found: Found) {
-        let is_same = |known: &&mut Found| {
-            known.fault.address.is_some() == found.fault.address.is_some() && known.fits(&found)
-        };
+        let is_same =
+            |known: &&mut Found| has_address(&known.fault) == has_address(&found.fault) && known.fits(&found);
         if let Some(known) = self.list.iter_mut().find(is_same) {
             known.join(found);
-        } else if self.list.len() < MAX_FAULTS {
+        } else if self
+            .list
+            .iter()
+            .filter(|known| has_address(&known.fault) == has_address(&found.fault))
+            .count()
+            < MAX_FAULTS
+        {
+            // At the end a report without an address may join another one: the list then keeps its maximum length.
             self.list.push(found);
         } else {
             self.more += 1;
@@ -75,6 +81,8 @@ impl Merged {
                 None => index += 1,
             }
         }
+        self.more += self.list.len().saturating_sub(MAX_FAULTS);
+        self.list.truncate(MAX_FAULTS);
         let faults = self.list.into_iter().map(|found| {
             let mut at = agents.iter().filter(|agent| {
                 let location = agent.hardware.as_ref().map(|hardware| hardware.location);
@@ -155,6 +163,10 @@ impl Found {
             }
         }
     }
+}
+
+fn has_address(fault: &Fault) -> bool {
+    fault.address.is_some()
 }
 
 /// The agent that the report itself identifies.

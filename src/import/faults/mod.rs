@@ -35,10 +35,12 @@ pub(super) const MARK: &str = "emory access fault ";
 pub(super) fn read(file: &str, source: impl BufRead) -> io::Result<Reported> {
     let mut reader = Reader::new(file);
     let mut lines = Lines::new(source);
+    let mut cut = None;
     while let Some(line) = lines.next()? {
         reader.line(line.number, line.text);
+        cut = cut.or(line.cut.then_some(line.number));
     }
-    Ok(reader.finish())
+    Ok(Reported { cut, ..reader.finish() })
 }
 
 /// Reads the lines of one text.
@@ -50,6 +52,8 @@ pub(super) struct Reader {
     /// A report whose address is on a later line.
     begun: Option<Found>,
     kernel_log: KernelLog,
+    /// The kernel that the line before names, and the line's number.
+    kernel: Option<(usize, String)>,
 }
 
 impl Reader {
@@ -61,18 +65,37 @@ impl Reader {
             merged: Merged::default(),
             begun: None,
             kernel_log: KernelLog::default(),
+            kernel: None,
         }
     }
 
     /// Reads a line with its number from 1.
     pub(super) fn line(&mut self, number: usize, text: &[u8]) {
+        for report in line::reports(text) {
+            self.part(number, report);
+        }
+    }
+
+    /// Reads a line, or the part of it with one report.
+    fn part(&mut self, number: usize, text: &[u8]) {
         if let Some(begun) = &mut self.begun
             && let Some(node) = line::node(text)
         {
             begun.fault.node = begun.fault.node.or(Some(node));
             return;
         }
-        let Some(row) = self.grammar.row(text) else { return };
+        if let Some(kernel) = line::offload_kernel(text) {
+            self.kernel = Some((number, kernel));
+            return;
+        }
+        let Some(mut row) = self.grammar.row(text) else { return };
+        if let Row::Whole(fault) = &mut row
+            && fault.source == FaultSource::Offload
+            && fault.kernel.is_none()
+        {
+            let before = self.kernel.take().filter(|(line, _)| line + 1 == number);
+            fault.kernel = before.map(|(_, kernel)| kernel);
+        }
         let place =
             Some(FileLocation { file: self.file.clone(), line: Some(number), ..FileLocation::default() });
         match row {
@@ -111,7 +134,7 @@ impl Reader {
         for found in self.kernel_log.finish() {
             self.merged.add(found);
         }
-        Reported { file: self.file, merged: self.merged }
+        Reported { file: self.file, merged: self.merged, cut: None }
     }
 }
 
@@ -120,6 +143,8 @@ impl Reader {
 pub(super) struct Reported {
     file: String,
     merged: Merged,
+    /// The first line whose rest was not read.
+    cut: Option<usize>,
 }
 
 impl Reported {
@@ -129,7 +154,7 @@ impl Reported {
         let fault = Fault { kind, address: Some(address), source, ..Fault::default() };
         let mut merged = Merged::default();
         merged.add(fault.into());
-        Self { file: String::new(), merged }
+        Self { merged, ..Self::default() }
     }
 
     /// Adds the reports of another text.

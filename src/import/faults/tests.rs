@@ -114,6 +114,29 @@ fn rocms_line_in_every_version() {
     assert_eq!(line("4 (Agent han"), Fault { node: Some(4), ..runtime() });
 }
 
+/// Two GPUs report within one line: neither is lost. A report that another one cut has no address.
+#[test]
+fn several_reports_of_one_line_are_all_read() {
+    let whole = |node: u32, at: &str| {
+        format!(
+            "Memory access fault by GPU node-{node} (Agent handle: 0x1) on address {at}. Reason: Page not present or supervisor privilege."
+        )
+    };
+    let (first, second) = (whole(1, "0x7f0000201000"), whole(2, "0x7f1100403000"));
+    let fault = |node, start| Fault {
+        node: Some(node),
+        address: page(start),
+        reasons: vec![FaultReason::NotPresent],
+        ..runtime()
+    };
+    let both = [fault(1, 0x7f00_0020_1000), fault(2, 0x7f11_0040_3000)];
+    for text in [format!("{first}{second}\n"), format!("[rank 0] {first} {second}\n")] {
+        assert_eq!(faults(&text), both, "{text}");
+    }
+    let cut = format!("Memory access fault by GPU node-1 (Agent han{second}\n");
+    assert_eq!(faults(&cut), both[1..], "{cut}");
+}
+
 fn inexact_not() -> FaultAddress {
     FaultAddress { start: 0, bytes: 0, is_inexact: false }
 }
@@ -301,7 +324,7 @@ const KERNEL: [(&str, &str); 2] = [
 fn the_kernel_logs_sequences() {
     for (text, access) in KERNEL {
         let fault = one(text);
-        assert_eq!(fault.access.map(FaultAccess::name), Some(access));
+        assert_eq!(fault.access.map(|access| access.name()), Some(access));
         let reasons = if access == "read" { vec![NotPresent] } else { vec![NotPresent, ReadOnly] };
         let wanted = Fault {
             address: page(0x7f00_0020_1000),
@@ -504,6 +527,26 @@ fn faults_beyond_the_bound_are_counted() {
     );
 }
 
+/// A report without an address joins the only one that fits. The list keeps its full length: its length alone shows that
+/// reports may lack.
+#[test]
+fn a_cut_list_has_the_maximum_length() {
+    let mut merged = Merged::default();
+    let mut add = |node: u32, address| {
+        let fault = Fault { node: Some(node), address, ..Fault::default() };
+        merged.add(fault.into());
+    };
+    for index in 1..MAX_FAULTS as u64 - 1 {
+        add(4, page(index * PAGE));
+    }
+    add(5, page(PAGE));
+    add(5, None);
+    add(4, page(0x1000_0000));
+    add(4, page(0x2000_0000));
+    let found = merged.finish(&[]);
+    assert_eq!((found.faults.len(), found.more), (MAX_FAULTS, 1));
+}
+
 /// The output of a long run: 65,000 lines with one report.
 #[test]
 fn a_report_is_found_in_65000_lines_quickly() {
@@ -618,4 +661,45 @@ fn a_reported_agent_replaces_an_inferred_one() {
         pair.into_iter().for_each(|fault| merged.add(fault.clone().into()));
         assert_eq!(merged.finish(&[]).faults, std::slice::from_ref(&reported));
     }
+}
+
+/// LLVM's runtime names the kernel in the line before its report.
+#[test]
+fn the_line_before_an_offload_report_names_the_kernel() {
+    let report = "OFFLOAD ERROR: memory access fault by GPU 4 (agent 0x55) at virtual address 0x7f0000201000. \
+                  Reasons: Unknown (0)\n";
+    let kernel = "Kernel 'omp target in foo @ 12 (__omp_offloading_10303_b_foo_l12)'\n";
+    let expected = Some("__omp_offloading_10303_b_foo_l12");
+    assert_eq!(one(&format!("{kernel}{report}")).kernel.as_deref(), expected);
+    assert_eq!(one(&format!("Kernel 'foo'\n{report}")).kernel.as_deref(), Some("foo"));
+    let prefixed = format!("OFFLOAD ERROR: Kernel 'foo (__omp_offloading_1_b_foo_l12)'\n{report}");
+    assert_eq!(one(&prefixed).kernel.as_deref(), Some("__omp_offloading_1_b_foo_l12"));
+    assert_eq!(one(&format!("{kernel}another line\n{report}")).kernel, None);
+    assert_eq!(one(report).kernel, None);
+}
+
+/// Lines of amdgpu's RAS and scheduler.
+#[test]
+fn the_kernel_log_has_memory_errors_and_hangs() {
+    let log = |text: &str| format!("[1.0] amdgpu 0000:c3:00.0: amdgpu: {text}\n");
+    let errors = |count| log(&format!("{count} uncorrectable hardware errors detected in umc block"));
+    let ecc = Fault { kind: FaultKind::Ecc, source: FaultSource::KernelLog, ..Fault::default() };
+    assert_eq!(one(&errors(1)), ecc);
+    assert_eq!(faults(&errors(0)), []);
+    let hang = Fault { kind: FaultKind::Hang, source: FaultSource::KernelLog, ..Fault::default() };
+    let timeout = log("ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3");
+    assert_eq!(one(&timeout), hang);
+    assert_eq!(one(&format!("{timeout}{}", log("GPU reset begin!"))).kind, FaultKind::Hang);
+}
+
+/// Two processes write into one line: the second report is whole.
+#[test]
+fn the_second_of_two_interleaved_reports_counts() {
+    let cut = "Memory access fault by GPU node-4 (Agent handle: 0x1) on address ";
+    let whole =
+        "Memory access fault by GPU node-5 (Agent handle: 0x2) on address 0x7f0000201000. Reason: Unknown.\n";
+    let found = one(&format!("{cut}{whole}"));
+    assert_eq!((found.node, found.address), (Some(5), page(0x7f00_0020_1000)));
+    // A hostile line.
+    assert_eq!(one(&format!("{}{whole}", cut.repeat(10_000))).node, Some(5));
 }

@@ -347,3 +347,19 @@ fn each_wording_is_read_behind_each_prefix() {
         }
     }
 }
+
+/// A log that ends within an address has no address.
+#[test]
+fn a_cut_address_is_none() {
+    const LINE: &str =
+        "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.";
+    let digits = LINE.find("0x7f").unwrap() + 2;
+    for end in digits..=LINE.len() {
+        let found = read("log", &LINE.as_bytes()[..end]).unwrap();
+        let mut capture = Capture::default();
+        let _ = found.into_capture(&mut capture);
+        let expected = (end >= digits + 12).then_some(AT.unwrap());
+        let address = capture.faults[0].address.map(|at| at.start);
+        assert_eq!(address, expected, "{}", &LINE[..end]);
+    }
+}

@@ -40,8 +40,7 @@ pub(super) struct FolderSearch {
     pub(super) problems: Vec<String>,
 }
 
-/// Searches a folder and its subfolders; a file is returned as it is. Symbolic links to folders are not followed, which
-/// prevents cycles.
+/// Searches a folder and its subfolders. Symbolic links to folders are not followed, which prevents cycles.
 pub(super) fn walk(root: &Path) -> FolderSearch {
     walk_up_to(root, MAX_ENTRIES)
 }
@@ -52,10 +51,6 @@ pub(super) fn walk_up_to(root: &Path, most: usize) -> FolderSearch {
     let (mut code, mut holders) = (Vec::new(), Vec::new());
     let mut folders = vec![(root.to_owned(), 0)];
     let mut looked = 0;
-    if root.is_file() {
-        walk.files.push(root.to_owned());
-        return walk;
-    }
     while let Some((folder, depth)) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,

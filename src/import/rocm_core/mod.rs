@@ -88,17 +88,19 @@ pub(super) fn open(
     }
     let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
-        let mut found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
+        let mut found = "an ELF core without the state of GPUs (no note AMDGPU of type 33): if it is the host's, open the GPU core, gpucore.PID, with --host-core and this file".to_owned();
         // The cause may be damage.
         if let Some(problem) = problems.first() {
             let place = &problem.place;
             let of = if place.file == name { String::new() } else { format!("{}: ", place.file) };
-            let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+            let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!(", {hint}"));
             let _ = write!(found, "; {of}{}{}{hint}", place.within(), problem.what);
         }
         return Err(ImportError::NotADump { file: name, found });
     }
-    compare_parts(&parts, &mut problems);
+    if !compare_parts(&parts, &mut problems) {
+        parts.truncate(1);
+    }
     let provenance = provenance(&parts);
     let mut state = None;
     let mut files = Vec::new();
@@ -121,9 +123,9 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Reports signs that two cores do not belong together.
-fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Problems) {
-    let [(gpu, _, notes), (host, headers, host_notes)] = parts else { return };
+/// Reports signs that two cores do not belong together. Returns whether the second one is used.
+fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Problems) -> bool {
+    let [(gpu, gpu_headers, notes), (host, headers, host_notes)] = parts else { return true };
     if let Some(at) = host_notes.found_at.filter(|_| notes.state.is_some()) {
         let what = format!("its note of the GPUs' state is not read: that of {} is", gpu.name());
         problems.report_at(
@@ -141,9 +143,16 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
     if let (Some(of), Some(pid)) = (notes.process, host_notes.process)
         && of != pid
     {
-        let what = format!("it is of process {pid}, and {} of process {of}", gpu.name());
+        let what = format!("it is of process {pid}, and {} of process {of}: it is not used", gpu.name());
         problems.report_in(host.name(), None, "NT_PRPSINFO", what, "cores of one process");
+        return false;
     }
+    if gpu_headers.machine != elf::EM_AMDGPU && headers.machine != elf::EM_AMDGPU {
+        let what = format!("{} has the memory of its host process: --host-core is not used", gpu.name());
+        problems.report_in(host.name(), None, "ELF header", what, "a core of a host beside a GPU core");
+        return false;
+    }
+    true
 }
 
 /// Whether a core has GPU state: by a note, or by its machine.

@@ -118,12 +118,16 @@ impl SkipSummary {
                 (Some(grid), Some(size)) => grid.div_ceil((*size).max(1)),
                 _ => 0,
             });
-            let (first, their) = match count {
-                1 => (format!("work-group {} lies", axes(at)), "its"),
-                count => (format!("{count} work-groups, the first of them {}, lie", axes(at)), "their"),
+            // The first clause is whole in a short warning.
+            let (who, their) = match count {
+                1 => (format!("a work-group is outside of its dispatch's grid: {}", axes(at)), "its"),
+                count => {
+                    let what = "work-groups are outside of their dispatch's grid: the first is";
+                    (format!("{count} {what} {}", axes(at)), "their")
+                }
             };
             let what = format!(
-                "{first} outside of {their} dispatch's grid of {} work-groups: the work-items of {their} lanes are not known",
+                "{who}, and the grid has {} work-groups; the work-items of {their} lanes are not known",
                 axes(groups)
             );
             problems.report(key, what, "trap temporaries with a work-group of the grid");

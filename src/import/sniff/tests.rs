@@ -34,13 +34,13 @@ fn a_format_is_detected_by_content() {
 fn unread_parts_are_reported() {
     assert_eq!(
         format(&elf(2, 1, 3)),
-        Err("an ELF file, but no core: a program, library or code object".to_owned())
+        Err("an ELF file, but no core: `lanescope code-object` describes programs, libraries and code objects".to_owned())
     );
     assert_eq!(format(&elf(1, 1, 4)), Err("a 32-bit ELF file".to_owned()));
     assert_eq!(format(&elf(2, 2, 4)), Err("a big-endian ELF file".to_owned()));
     assert_eq!(format(b"\x7fELF\x02\x01"), Err("the first bytes of an ELF file".to_owned()));
     assert_eq!(format(b"\x7fELF\x09\x01"), Err("a damaged ELF file".to_owned()));
-    assert_eq!(format(b"\x1f\x8b\x08"), Err("a gzip file".to_owned()));
+    assert_eq!(format(b"\x1f\x8b\x08"), Err("a gzip file: unpack it first".to_owned()));
     assert_eq!(format(b"text \0 text"), Err("a binary file".to_owned()));
 }
 

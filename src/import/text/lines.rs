@@ -6,7 +6,8 @@ use std::io::{self, BufRead};
 use super::unwrap;
 use crate::import::problem::Problems;
 
-/// Maximum bytes of a line; the rest is skipped. The longest row is that of a vector register (1 KB, three times that
+/// Maximum bytes of a line; the rest is skipped. A longer line that a program overwrote with carriage returns, such as a
+/// progress bar, is several lines of one number. The longest row is that of a vector register (1 KB, three times that
 /// in colour); names of C++ functions may have about 100 KB.
 pub(super) const MAX_LINE: usize = 1 << 20;
 
@@ -39,13 +40,15 @@ pub(in crate::import) struct Lines<R> {
     source: R,
     number: usize,
     raw: Vec<u8>,
+    /// The part of the last line that was read behind a carriage return.
+    rest: Vec<u8>,
     /// The text of a wrapped line.
     inner: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(in crate::import) fn new(source: R) -> Self {
-        Self { source, number: 0, raw: Vec::new(), inner: Vec::new() }
+        Self { source, number: 0, raw: Vec::new(), rest: Vec::new(), inner: Vec::new() }
     }
 
     /// The next line; `None` at the end.
@@ -54,14 +57,24 @@ impl<R: BufRead> Lines<R> {
     /// The source cannot be read.
     pub(in crate::import) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.raw.clear();
-        let limit = MAX_LINE as u64 + 1;
-        if io::Read::take(&mut self.source, limit).read_until(b'\n', &mut self.raw)? == 0 {
+        self.raw.append(&mut self.rest);
+        let is_same = !self.raw.is_empty();
+        let limit = (MAX_LINE + 1 - self.raw.len()) as u64;
+        let read = io::Read::take(&mut self.source, limit).read_until(b'\n', &mut self.raw)?;
+        if read == 0 && !is_same {
             return Ok(None);
         }
-        self.number += 1;
+        self.number += usize::from(!is_same);
         let mut ended = self.raw.last() == Some(&b'\n');
-        let cut = !ended && self.raw.len() > MAX_LINE;
-        if cut {
+        let is_long = !ended && self.raw.len() > MAX_LINE;
+        // The part behind the last carriage return is shorter than the limit.
+        let end = self.raw.get(..MAX_LINE).filter(|_| is_long).and_then(|raw| memchr::memrchr(b'\r', raw));
+        let end = end.map(|at| at + 1);
+        let cut = is_long && end.is_none();
+        if let Some(end) = end {
+            self.rest = self.raw.split_off(end);
+            ended = true;
+        } else if cut {
             self.raw.truncate(MAX_LINE);
             self.source.skip_until(b'\n')?;
             ended = true;

@@ -46,6 +46,19 @@ fn a_line_is_looked_at_as_far_as_the_bound() {
     assert_eq!(seen, [(1, MAX_LINE, false), (2, MAX_LINE, true), (3, 1, false)]);
 }
 
+/// A progress bar overwrites its line: the text behind it is read, with the number of the line.
+#[test]
+fn an_overwritten_line_is_read_to_its_end() {
+    let bar = "step 1/9 [=>]\r".repeat(3 * MAX_LINE / 14);
+    let found = lines(format!("first\n{bar}the report\nlast\n").as_bytes());
+    assert!(found.iter().all(|(_, text, ended, cut)| text.len() <= MAX_LINE && *ended && !cut));
+    let (last, rest) = found.split_last().unwrap();
+    assert_eq!((last.0, last.1.as_str()), (3, "last"));
+    let report = rest.last().unwrap();
+    assert!(report.0 == 2 && report.1.ends_with("the report"), "{} {}", report.0, report.1.len());
+    assert!(rest.len() > 3, "{}", rest.len());
+}
+
 #[test]
 fn numbers_are_whole_words() {
     assert_eq!(hex(b"ffffffffffffffff"), Some(u64::MAX));

@@ -149,3 +149,33 @@ fn entries_of_a_zip_are_bounded() {
     };
     assert_eq!((open(zipped::MAX_ENTRIES - 1), open(zipped::MAX_ENTRIES)), (true, false));
 }
+
+/// Damaged entries are reported, stored and deflated, umr's text and files beside it; their bytes count.
+#[test]
+fn entries_whose_checksums_differ_are_reported() {
+    const PAGE: &str = "VM fault report.\n\nFailing VM page: 0x800000200000\n";
+    let targets = Targets::builtin();
+    for damaged in ["umr_waves.log", "vm_fault.log", ""] {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let stored =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        for (name, text) in [("umr_waves.log", WAVE), ("vm_fault.log", PAGE)] {
+            zip.start_file(name, stored).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        let mut zip = zip.finish().unwrap().into_inner();
+        let text = if damaged == "umr_waves.log" { WAVE } else { PAGE };
+        let at = zip.windows(text.len()).position(|bytes| bytes == text.as_bytes()).unwrap();
+        // The last line feed: all else is as before.
+        if !damaged.is_empty() {
+            zip[at + text.len() - 1] = b' ';
+        }
+        let opened = zipped::open("zip", Cursor::new(&zip), &targets, &Options::default()).unwrap().unwrap();
+        let of_file =
+            |what: &&String| what.starts_with(&format!("zip: {damaged}: ")) && what.contains("checksum");
+        let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
+        let found: Vec<&String> = problems.iter().filter(of_file).collect();
+        assert_eq!(found.len(), usize::from(!damaged.is_empty()), "{damaged}: {problems:?}");
+        assert_eq!((opened.capture.waves.len(), opened.capture.faults.len()), (1, 1), "{damaged}");
+    }
+}

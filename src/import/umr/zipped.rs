@@ -10,9 +10,9 @@ use super::radv::{Beside, MOST, WAVES, others_than_waves};
 use super::text::{self, MAX_CODE};
 use super::{MAX_JSON, build};
 use crate::arch::Targets;
-use crate::import::problem::{ImportError, Problems};
+use crate::import::problem::{ImportError, Problems, problem};
 use crate::import::text::Kept;
-use crate::import::{Opened, Options};
+use crate::import::{FileLocation, Opened, Options, Problem};
 
 /// Maximum number of entries in the search for a hang folder; RADV writes about twenty files, and one for each shader.
 pub(super) const MAX_ENTRIES: usize = 65_536;
@@ -48,9 +48,18 @@ pub(super) fn open_within(
         Some(folder) => folder,
         None => return Ok(None),
     };
+    let mut damaged: Vec<Problem> = Vec::new();
     let mut beside = Beside::read(|file| {
         let mut bytes = Vec::new();
-        zip.by_name(&format!("{folder}{file}")).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+        let path = format!("{folder}{file}");
+        // The bytes before an error count: after a wrong CRC-32 all of them.
+        if let Err(error) = zip.by_name(&path).ok()?.take(MOST).read_to_end(&mut bytes) {
+            let place = FileLocation { file: format!("{name}: {path}"), ..FileLocation::default() };
+            let damage = problem(place, format!("the entry is damaged: {error}"), "a whole entry");
+            if !damaged.contains(&damage) {
+                damaged.push(damage);
+            }
+        }
         Some(bytes)
     });
     let path = format!("{folder}{WAVES}");
@@ -77,6 +86,7 @@ pub(super) fn open_within(
     let format = "RADV hang folder in a zip (umr text)";
     let mut capture = build::build(name, format, read, &mut families, &mut problems);
     problems.extend(beside.faults.into_capture(&mut capture));
+    problems.extend(damaged);
     Ok(Some(Opened { capture, problems: problems.finish() }))
 }
 

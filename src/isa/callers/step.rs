@@ -110,6 +110,8 @@ impl Effect {
             return (link.map_or(Self::Unknown, |link| Self::Call { link }), Flow::Next);
         }
         let followed = match &effects.access {
+            // Values of M0 are not followed.
+            Some(access) if access.is_block => Some(Self::Unknown),
             Some(access) => Self::of_access(access),
             None => line.as_ref().and_then(|line| Self::of_line(line, of.lanes)),
         };
@@ -119,7 +121,7 @@ impl Effect {
     /// An access to private memory at a scalar register plus a constant.
     fn of_access(access: &Access) -> Option<Self> {
         let (scalar_base, offset) = match (access.family, access.form) {
-            (Family::Scratch, Form::Scratch { vector: None, scalar, offset }) => (scalar, offset),
+            (Family::Scratch, Form::Scratch { vector: None, scalar, offset, .. }) => (scalar, offset),
             (Family::Buffer, Form::Buffer { index: None, vector: None, scalar, offset, .. }) => {
                 (Some(scalar), i32::try_from(offset).ok()?)
             }

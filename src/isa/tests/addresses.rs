@@ -215,6 +215,16 @@ fn missing_registers_have_a_name() {
     assert!(matches!(lanes[0].1, LaneAddress::Memory { .. }));
     assert_eq!(lanes[1].1, missing(RegisterFile::Vector, 0));
     assert_eq!(wave.results("ds_read_addtid_b32 v1")[0].1, missing(RegisterFile::M0, 0));
+    let LaneAddress::Unknown(error) = &lanes[1].1 else { panic!("{lanes:?}") };
+    assert_eq!(error.to_string(), "v0 was not captured");
+    for (file, index, name) in [
+        (RegisterFile::Scalar, 5, "s5"),
+        (RegisterFile::FlatScratch, 1, "flat_scratch_hi"),
+        (RegisterFile::Vcc, 0, "vcc_lo"),
+        (RegisterFile::Accumulator, 255, "a255"),
+    ] {
+        assert_eq!(UnknownRegisterCause { file, index }.to_string(), format!("{name} was not captured"));
+    }
 }
 
 #[test]
@@ -225,7 +235,7 @@ fn some_addresses_are_not_computable() {
         ("gfx1100", "ds_bvh_stack_rtn_b32 v1, v0, v2, v[3:6]", NotComputableCause::LdsData),
         ("gfx900", "ds_add_src2_u32 v1", NotComputableCause::LdsData),
         ("gfx1200", "s_load_b32 s1, s[2:3], s4 offset:0x0 scale_offset", NotComputableCause::ScaledOffset),
-        ("gfx1250", "scratch_load_b32 v1, v2, s3 scale_offset", NotComputableCause::ScaledOffset),
+        ("gfx1250", "scratch_load_b32 v1, off, s3 scale_offset", NotComputableCause::ScaledOffset),
     ] {
         let mut wave = Wave::new(processor);
         wave.exec = LaneSet(1);

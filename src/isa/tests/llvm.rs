@@ -102,17 +102,8 @@ fn flags(access: Option<&Access>) -> &'static str {
     }
 }
 
-/// Forks of GFX9 split a wave; blocks of registers and an end by a mask of lanes have effects beyond the text.
-const UNKNOWN: &[&str] = &[
-    "s_cbranch_g_fork",
-    "s_cbranch_i_fork",
-    "s_cbranch_join",
-    "s_setkill",
-    "global_load_block",
-    "global_store_block",
-    "scratch_load_block",
-    "scratch_store_block",
-];
+/// Forks of GFX9 split a wave; an end by a mask of lanes has effects beyond the text.
+const UNKNOWN: &[&str] = &["s_cbranch_g_fork", "s_cbranch_i_fork", "s_cbranch_join", "s_setkill"];
 
 #[test]
 fn effects_agree_with_llvm() {

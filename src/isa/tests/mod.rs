@@ -1,13 +1,16 @@
 //! Tests of the module, by subject.
 
+mod addends;
 mod addresses;
 mod buffers;
 mod code;
 mod effects;
+mod gfx125;
 mod hostile;
 mod llvm;
 mod model;
 mod values;
+mod wide_buffers;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveSize};
 const FAMILIES: &[(&str, Family, &str)] = &[
     ("flat_", Family::Flat, "flat"),
     ("global_", Family::Global, "global"),
+    ("cluster_", Family::Global, "global"),
     ("scratch_", Family::Scratch, "private"),
     ("buffer_", Family::Buffer, "global"),
     ("tbuffer_", Family::TypedBuffer, "global"),
@@ -356,6 +357,11 @@ fn model_of_gfx942() {
 }
 
 #[test]
+fn model_of_gfx950() {
+    compare("gfx950");
+}
+
+#[test]
 fn model_of_gfx1030() {
     compare("gfx1030");
 }
@@ -368,6 +374,11 @@ fn model_of_gfx1100() {
 #[test]
 fn model_of_gfx1201() {
     compare("gfx1201");
+}
+
+#[test]
+fn model_of_gfx1250() {
+    compare("gfx1250");
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,6 +1,7 @@
 //! The dump's origin, code objects and problems.
 
-use super::{Options, Source, bounded};
+use super::{MAX_LONG_TEXT, Options, Source, bounded, cut, cut_to};
+use crate::capture::Problem;
 use crate::codeobject::hex;
 use crate::notation::counted;
 use crate::postmortem::paths::Paths;
@@ -24,8 +25,14 @@ pub(super) fn paths(dump: &Dump, options: Options) -> Paths {
         files.push(object.name);
         files.extend(object.origin);
     }
-    Paths::new(options.with_paths, files, sources, capture.provenance.host.as_deref())
+    let paths = Paths::new(options.with_paths, files, sources, capture.provenance.host.as_deref());
+    let rejected = dump.problems().iter().find(|problem| problem.place.key.as_deref() == Some(COMMAND));
+    let rejected = rejected.map(|problem| &*problem.what);
+    paths.hiding(capture.provenance.command.as_deref().or(rejected).unwrap_or_default())
 }
+
+/// The key of the command in a manifest.
+const COMMAND: &str = "provenance.command";
 
 impl Source<'_> {
     pub(super) fn about(&self) -> About {
@@ -51,7 +58,7 @@ impl Source<'_> {
             created: from.created.clone(),
             host: of_machine(&from.host),
             command: of_machine(&from.command),
-            note: text(&from.note),
+            note: from.note.as_deref().map(|note| cut_to(&self.paths.note(note), MAX_LONG_TEXT)),
             gpus,
             kinds: kinds.collect(),
             waves: capture.waves.len(),
@@ -62,11 +69,11 @@ impl Source<'_> {
     pub(super) fn code_objects(&self) -> (Vec<ObjectRow>, usize) {
         let (objects, left_out) = bounded(self.dump.code_objects(), MAX_OBJECTS);
         let row = |(index, object): (usize, crate::session::CodeObjectInfo)| ObjectRow {
-            name: self.paths.name(&object.name),
+            name: cut(&self.paths.name(&object.name)),
             address: Hex(object.address.0),
             size: object.size,
             build_id: self.dump.code_object(index).ok().and_then(|object| Some(hex(&object.build_id()?))),
-            problem: object.unnamed_problem().map(|problem| self.paths.text(&problem)),
+            problem: object.unnamed_problem().map(|problem| cut(&self.paths.text(&problem))),
         };
         (objects.into_iter().enumerate().map(row).collect(), left_out)
     }
@@ -77,15 +84,25 @@ impl Source<'_> {
             crate::capture::Severity::Warning => "warning",
         };
         let problems = self.dump.problems().iter();
+        // A rejected value of the provenance may be the command or the host.
+        let shown = |problem: &Problem| match problem.place.key.as_deref() {
+            Some(key) if key.starts_with("provenance.") && !self.options.with_paths => {
+                Problem { what: "wrong value".to_owned(), ..problem.clone() }.to_string()
+            }
+            _ => problem.to_string(),
+        };
         let mut rows: Vec<(&'static str, String)> =
-            problems.map(|problem| (severity(problem.severity), problem.to_string())).collect();
+            problems.map(|problem| (severity(problem.severity), shown(problem))).collect();
         let capture = self.dump.capture();
         rows.extend(capture.unconfirmed().into_iter().map(|text| ("warning", text)));
         rows.extend(capture.unchecked().into_iter().map(|text| ("warning", text)));
         rows.extend(capture.missing().into_iter().map(|text| ("note", text)));
         rows.extend(capture.provenance.notes.iter().map(|text| ("note", text.clone())));
         let (rows, left_out) = bounded(rows, MAX_PROBLEMS);
-        let row = |(severity, text): (_, String)| ProblemRow { severity, text: self.paths.text(&text) };
+        let row = |(severity, text): (_, String)| ProblemRow {
+            severity,
+            text: cut_to(&self.paths.note(&text), MAX_LONG_TEXT),
+        };
         (rows.into_iter().map(row).collect(), left_out)
     }
 }

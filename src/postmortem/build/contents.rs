@@ -2,7 +2,11 @@
 
 use super::Options;
 use crate::notation::counted;
-use crate::postmortem::{Content, Model};
+use crate::postmortem::{Content, Model, VariableStrip};
+
+fn has_value(of: &VariableStrip) -> bool {
+    of.lanes.iter().any(|cell| cell.value.is_some())
+}
 
 /// The kinds of data of a model, then those that were left out on request.
 pub(super) fn of(model: &Model, options: Options) -> Vec<Content> {
@@ -24,8 +28,8 @@ pub(super) fn of(model: &Model, options: Options) -> Vec<Content> {
     let arguments = || model.dispatches.iter().flat_map(|launch| &launch.arguments);
     match (options.no_values, wave) {
         (true, _) => add(false, true, "values of variables, arguments and memory (--no-values)".to_owned()),
-        (false, Some(wave)) if !wave.variables.is_empty() => {
-            let variables = counted(wave.variables.len(), "variable");
+        (false, Some(wave)) if wave.variables.iter().any(has_value) => {
+            let variables = counted(wave.variables.iter().filter(|of| has_value(of)).count(), "variable");
             add(
                 true,
                 true,

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::{Source, bounded};
+use crate::debuginfo::short_name;
 use crate::notation::list;
 use crate::postmortem::{Barrier, Evidence, FaultReport};
 use crate::triage::json;
 use crate::triage::page::{self, Page};
-use crate::triage::{Cause, Confidence, GroupWait, Step, Triage, WaveWait, short};
+use crate::triage::{Cause, Confidence, GroupWait, Step, Suspect, Triage, WaveWait};
 
 /// Maximum number of work-groups.
 const MAX_BARRIERS: usize = 200;
@@ -15,8 +16,9 @@ const MAX_BARRIERS: usize = 200;
 const MAX_PLACES: usize = 16;
 /// Rows of the page that are other parts of a report.
 const ELSEWHERE: [&str; 4] = ["Lanes", "Stack", "Next", "Missing"];
-/// Rows with values of the program.
-const VALUES: [&str; 2] = ["Operands", "Loops"];
+/// Rows with values of the program, and the one with values from memory.
+const VALUES: [&str; 2] = ["Operands", LOOPS];
+const LOOPS: &str = "Loops";
 
 impl Source<'_> {
     pub(super) fn fault(&self, command: &dyn Fn(&Step) -> Option<String>) -> FaultReport {
@@ -27,7 +29,9 @@ impl Source<'_> {
             if !row.label.is_empty() {
                 label = row.label;
             }
-            if ELSEWHERE.contains(&label) || self.options.no_values && VALUES.contains(&label) {
+            let is_left_out =
+                self.options.no_values && VALUES.contains(&label) || self.options.no_global && label == LOOPS;
+            if ELSEWHERE.contains(&label) || is_left_out {
                 continue;
             }
             let text = self.paths.text(&row.plain());
@@ -50,14 +54,13 @@ impl Source<'_> {
     }
 
     fn page(&self, command: &dyn Fn(&Step) -> Option<String>) -> Page {
-        if !self.options.no_values {
-            return page::page(&self.triage, &self.scene, command);
-        }
-        // The index and the addresses are the fault; other values are not.
+        let leave_out = match (self.options.no_values, self.options.no_global) {
+            (true, _) => Suspect::leave_out_values,
+            (false, true) => Suspect::leave_out_global_values,
+            (false, false) => return page::page(&self.triage, &self.scene, command),
+        };
         let mut triage = self.triage.clone();
-        for term in triage.suspects.iter_mut().filter_map(|suspect| suspect.term.as_mut()) {
-            term.bounds.clear();
-        }
+        triage.suspects.iter_mut().for_each(leave_out);
         page::page(&triage, &self.scene, command)
     }
 
@@ -101,13 +104,13 @@ impl Source<'_> {
         let lines = list(of.lines.iter().copied());
         match &of.file {
             Some(file) if !lines.is_empty() => Some(format!("{}:{lines}", self.base(file))),
-            _ => of.function.as_deref().map(short).or_else(|| of.pc.map(|pc| pc.to_string())),
+            _ => of.function.as_deref().map(short_name).or_else(|| of.pc.map(|pc| pc.to_string())),
         }
     }
 
     /// The name of a source file without its folders.
     pub(super) fn base(&self, file: &str) -> String {
-        self.paths.source(file.rsplit('/').next().unwrap_or(file))
+        super::cut(&self.paths.source(file.rsplit('/').next().unwrap_or(file)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Source, bounded, cut};
-use crate::debuginfo::demangle;
+use crate::debuginfo::source_name;
 use crate::postmortem::{ArgumentRow, Launch};
 use crate::session::{Byte, DispatchArguments, KernelArgument, dispatches_of};
 
@@ -27,7 +27,7 @@ impl Source<'_> {
             let known = arguments.remove(&of.id).filter(|_| index < MAX_ARGUED);
             Launch {
                 id: of.id,
-                kernel: of.kernel.map(|kernel| demangle(&kernel).unwrap_or(kernel)),
+                kernel: of.kernel.map(|kernel| cut(&source_name(&kernel))),
                 grid: of.grid,
                 workgroup: of.workgroup,
                 lds: of.group_segment_size,
@@ -35,7 +35,7 @@ impl Source<'_> {
                 waves: of.waves.len(),
                 problem: known
                     .as_ref()
-                    .and_then(|of| Some(self.paths.text(&of.problem.as_ref()?.to_string()))),
+                    .and_then(|of| Some(cut(&self.paths.text(&of.problem.as_ref()?.to_string())))),
                 arguments: known.map_or_else(Vec::new, |of| self.arguments(&of)),
             }
         };
@@ -57,8 +57,8 @@ impl Source<'_> {
         let captured = of.bytes.iter().any(is_known);
         let value = of.value.as_deref().map(cut).or_else(|| captured.then(hex));
         ArgumentRow {
-            name: of.name.clone(),
-            type_name: of.type_name.clone(),
+            name: of.name.as_deref().map(cut),
+            type_name: of.type_name.as_deref().map(cut),
             offset: of.offset,
             size: of.size,
             captured,

@@ -18,6 +18,9 @@ const NEAR: u64 = 1 << 20;
 const AROUND: u64 = 64;
 const LINE: u64 = 16;
 
+/// An address in global memory with its access, and its rank in the sentence.
+type Ranked<'a> = (usize, (u64, &'a AddressOf));
+
 impl Source<'_> {
     /// A picture for each distant address of the first suspect; without suspects one for the first reported page.
     pub(super) fn memory(&self) -> Vec<MemoryPicture> {
@@ -29,11 +32,14 @@ impl Source<'_> {
         if let Some(picture) = self.lds(session, suspect) {
             return vec![picture];
         }
-        let mut addresses: Vec<(u64, &AddressOf)> =
-            suspect.addresses.iter().filter_map(|of| Some((of.global?, of))).collect();
-        addresses.sort_by_key(|(address, of)| (*address, of.lane));
-        let is_near = |(one, _): &(u64, _), (next, _): &(u64, _)| next.abs_diff(*one) < NEAR;
-        let parts = addresses.chunk_by(is_near).take(MAX_PICTURES);
+        // The rank is the place in the sentence.
+        let known = suspect.addresses.iter().filter_map(|of| Some((of.global?, of)));
+        let mut addresses: Vec<Ranked<'_>> = known.enumerate().collect();
+        addresses.sort_by_key(|(rank, (address, _))| (*address, *rank));
+        let is_near = |(_, (one, _)): &Ranked<'_>, (_, (next, _)): &Ranked<'_>| next.abs_diff(*one) < NEAR;
+        let mut parts: Vec<&[Ranked<'_>]> = addresses.chunk_by(is_near).collect();
+        parts.sort_by_key(|part| part.iter().map(|(rank, _)| *rank).min());
+        let parts = parts.into_iter().take(MAX_PICTURES);
         let pictures = parts.filter_map(|part| self.picture(session, suspect, part));
         // Further addresses without memory nearby look alike.
         let has_memory =
@@ -41,16 +47,15 @@ impl Source<'_> {
         pictures.enumerate().filter(|(index, of)| *index == 0 || has_memory(of)).map(|(_, of)| of).collect()
     }
 
-    fn picture(
-        &self,
-        session: &dyn Inspect,
-        suspect: &Suspect,
-        of: &[(u64, &AddressOf)],
-    ) -> Option<MemoryPicture> {
-        let ((first, _), (last, _)) = (of.first()?, of.last()?);
-        let mut picture = self.around(session, suspect.wave, *first, *last);
-        picture.space = self.scene.space(suspect.wave, of.first()?.1.space).unwrap_or(picture.space);
-        picture.accesses = of.iter().take(MAX_ACCESSES).map(|(address, of)| access(*address, of)).collect();
+    fn picture(&self, session: &dyn Inspect, suspect: &Suspect, of: &[Ranked<'_>]) -> Option<MemoryPicture> {
+        let ((_, (low, _)), (_, (high, _))) = (of.first()?, of.last()?);
+        let (_, (first, named)) = of.iter().min_by_key(|(rank, _)| *rank)?;
+        let mut picture = self.around(session, suspect.wave, *first, (*low, *high));
+        picture.space = self.scene.space(suspect.wave, named.space).unwrap_or(picture.space);
+        let mut accesses: Vec<&Ranked<'_>> = of.iter().collect();
+        accesses.sort_by_key(|(rank, _)| *rank);
+        let accesses = accesses.into_iter().take(MAX_ACCESSES);
+        picture.accesses = accesses.map(|(_, (address, of))| access(*address, of)).collect();
         picture.accesses_left_out = of.len().saturating_sub(MAX_ACCESSES);
         if let Some(term) = &suspect.term
             && let Some(allocation) = &term.allocation
@@ -64,9 +69,8 @@ impl Source<'_> {
     /// The LDS of the work-group of an access to LDS. `None`: another space, or an unknown size.
     fn lds(&self, session: &dyn Inspect, suspect: &Suspect) -> Option<MemoryPicture> {
         let space = suspect.addresses.first()?.space;
-        let mut addresses: Vec<&AddressOf> =
+        let addresses: Vec<&AddressOf> =
             suspect.addresses.iter().filter(|of| of.space == space && of.global.is_none()).collect();
-        addresses.sort_by_key(|of| (of.address, of.lane));
         let first = addresses.first()?.address;
         let place =
             |at: u64| MemoryAddress { space, address: Address(at), wave: Some(suspect.wave), lane: None };
@@ -95,13 +99,21 @@ impl Source<'_> {
 
     /// The picture of a reported page, without accesses.
     fn reported(&self) -> Option<MemoryPicture> {
-        let at = self.triage.faults.iter().find_map(|fault| fault.page())?;
         let session = self.sessions.first()?;
-        Some(self.around(*session, session.first_wave(), at.start, at.start))
+        let chosen = self.triage.waves.chosen.and_then(|wave| session.wave(wave).ok());
+        let at = self.triage.reported_page(chosen.map(|info| info.agent))?;
+        Some(self.around(*session, session.first_wave(), at.start, (at.start, at.start)))
     }
 
-    /// Listed memory at, before and behind some addresses, and the bytes around the first one.
-    fn around(&self, session: &dyn Inspect, wave: WaveId, first: u64, last: u64) -> MemoryPicture {
+    /// Listed memory at, before and behind the lowest and the highest of some addresses, and the bytes around one of
+    /// them.
+    fn around(
+        &self,
+        session: &dyn Inspect,
+        wave: WaveId,
+        first: u64,
+        (low, high): (u64, u64),
+    ) -> MemoryPicture {
         let map = Map::new(session, wave);
         let mut spans: Vec<Span> = Vec::new();
         let mut add = |span: Option<Span>| {
@@ -109,7 +121,7 @@ impl Source<'_> {
                 spans.push(span);
             }
         };
-        for address in [first, last] {
+        for address in [low, high] {
             let at = map.at(address);
             let (start, end) = at.as_ref().map_or((address, address), |span| (span.start, span.last));
             add(start.checked_sub(1).and_then(|before| map.before(before)));

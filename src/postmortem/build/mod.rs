@@ -24,6 +24,8 @@ use crate::triage::{self, Scene, Step, Triage};
 
 /// Maximum bytes of a value of a lane or of another text of the program; a longer one ends with `...`.
 pub(super) const MAX_TEXT: usize = 256;
+/// Maximum bytes of a problem, a note, or a text of the analysis.
+pub(super) const MAX_LONG_TEXT: usize = 1024;
 /// Maximum number of waves whose states in a hang are part of `analysis`.
 const MAX_ANALYSED: usize = 1000;
 
@@ -139,10 +141,10 @@ impl Source<'_> {
         Some(analysis)
     }
 
-    /// Reduces the paths in all texts of a document. Its depth is that of the analysis.
+    /// Reduces the paths in all texts of a document, and cuts long ones. Its depth is that of the analysis.
     fn reduce(&self, value: &mut Value) {
         match value {
-            Value::String(text) => *text = self.paths.text(text),
+            Value::String(text) => *text = cut_to(&self.paths.text(text), MAX_LONG_TEXT),
             Value::Array(items) => items.iter_mut().for_each(|item| self.reduce(item)),
             Value::Object(members) => members.values_mut().for_each(|member| self.reduce(member)),
             _ => {}

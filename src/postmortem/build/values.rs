@@ -8,7 +8,7 @@ use crate::notation::counted;
 use crate::notation::lanes::{Texts, are_readable, ranges, texts};
 use crate::postmortem::{ShownWave, ValueCell, ValueMark, ValueRule, VariableStrip};
 use crate::session::address::GLOBAL;
-use crate::session::{Inferred, Inspect, LaneState, LaneStates, LaneValue, Scope, ValueState, Variable};
+use crate::session::{Inferred, Inspect, LaneState, LaneStates, LaneValue, ValueState, Variable};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// Maximum number of variables, and bytes of their values.
@@ -36,6 +36,10 @@ impl Source<'_> {
                 return;
             }
         };
+        if let Some(note) = found.note {
+            shown.variables_problem = Some(note.to_owned());
+            return;
+        }
         let term = self.triage.suspects.first().filter(|suspect| suspect.wave == wave);
         let term = term.and_then(|suspect| suspect.term.as_ref());
         let named = |name: &str| {
@@ -75,12 +79,7 @@ impl Source<'_> {
             name: cut(&of.name),
             type_name: cut(&of.type_name),
             inferred: Some(inferred.to_string()).filter(|_| !inferred.is_none()),
-            scope: match of.scope {
-                Scope::Argument => "argument",
-                Scope::Local => "local",
-                Scope::Static => "static",
-                Scope::Global => "global",
-            },
+            scope: of.scope,
             is_on_line,
             rules,
             lanes: lanes.iter().map(cell).collect(),

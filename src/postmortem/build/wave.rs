@@ -1,9 +1,9 @@
 //! The wave of the fault: lanes, stack, and the frame whose variables and code the report shows.
 
-use super::Source;
+use super::{Source, cut};
 use crate::postmortem::{Hex, LaneCell, LaneMark, ShownWave, StackGroup};
 use crate::session::{Inspect, LaneInfo, LaneState, Stack};
-use crate::triage::{Assertion, Cause, SourceAt, Suspect};
+use crate::triage::{Assertion, Cause, Confidence, SourceAt, Suspect};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 impl Source<'_> {
@@ -16,8 +16,8 @@ impl Source<'_> {
         let frame = stack.as_ref().map_or(0, |stack| self.frame(stack));
         let mut shown = ShownWave {
             id: info.id,
-            name: info.name.clone(),
-            state: self.paths.text(&info.cause),
+            name: cut(&info.name),
+            state: cut(&self.paths.text(&info.cause)),
             kind: format!("{}:{}", info.kind.target.name, info.kind.wave_size),
             pc: info.pc.map(|pc| Hex(pc.0)),
             doubts: self.scene.doubts(wave).lines().map(|line| self.paths.text(line)).collect(),
@@ -99,7 +99,8 @@ impl Source<'_> {
             |suspect: &&Suspect| suspect.wave == wave && self.triage.cause == Some(Cause::Memory);
         let Some(suspect) = self.triage.suspects.first().filter(is_of_wave) else { return Vec::new() };
         let is_good = suspect.is_good();
-        let mark = if suspect.is_bound { LaneMark::PossiblyFaulting } else { LaneMark::Faulting };
+        let is_possible = suspect.is_bound || suspect.confidence == Confidence::Possible;
+        let mark = if is_possible { LaneMark::PossiblyFaulting } else { LaneMark::Faulting };
         let bad = if is_good { LaneSet::EMPTY } else { suspect.lanes };
         let unknown = suspect.unknown.as_ref().map_or(LaneSet::EMPTY, |of| of.lanes);
         vec![(mark, bad), (LaneMark::UnknownAddress, unknown)]

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::{Source, bounded, cut, cut_to};
-use crate::debuginfo::demangle;
+use crate::debuginfo::{short_name, source_name};
 use crate::notation::list;
 use crate::postmortem::{FrameRow, Hex, StackGroup, WaveRow};
 use crate::session::{Group, GroupBy, Grouping, Stack, StackFrame, WaveInfo};
-use crate::triage::{WaveState, has_faulted, short};
+use crate::triage::WaveState;
 use crate::units::WaveId;
 
 /// Maximum number of waves.
@@ -16,6 +16,8 @@ const MAX_WAVES: usize = 10_000;
 const MAX_STACKS: usize = 100;
 /// Maximum number of frames of a stack.
 const MAX_FRAMES: usize = 32;
+/// Maximum bytes of the cause of a wave's stop in a row.
+const MAX_STATE: usize = 128;
 /// Maximum bytes of names in a row: 10,000 rows have them. Stacks and kernel launches have the whole names.
 const MAX_NAME: usize = 48;
 
@@ -43,7 +45,8 @@ impl Source<'_> {
             let frame = group.stack.frames.first();
             let place = frame
                 .and_then(|frame| Some(format!("{}:{}", self.base(frame.file.as_deref()?), frame.line?)));
-            let function = frame.and_then(|frame| Some(cut_to(&short(frame.function.as_deref()?), MAX_NAME)));
+            let function =
+                frame.and_then(|frame| Some(cut_to(&short_name(frame.function.as_deref()?), MAX_NAME)));
             let of = Innermost { stack: Some(index).filter(|index| *index < MAX_STACKS), function, place };
             innermost.extend(group.members.iter().map(|member| (member.wave, of.clone())));
         }
@@ -57,7 +60,7 @@ impl Source<'_> {
         StackGroup {
             count: of.count,
             faulted: of.faulted,
-            causes: of.causes.iter().map(|(cause, count)| (self.paths.text(cause), *count)).collect(),
+            causes: of.causes.iter().map(|(cause, count)| (cut(&self.paths.text(cause)), *count)).collect(),
             waves: list(ids),
             frames: self.frames(&of.stack),
             frames_left_out: of.stack.frames.len().saturating_sub(MAX_FRAMES),
@@ -70,11 +73,11 @@ impl Source<'_> {
         let frame = |frame: &StackFrame| FrameRow {
             level: frame.level,
             function: frame.function.as_deref().map(cut),
-            file: frame.file.as_deref().map(|file| self.paths.source(file)),
+            file: frame.file.as_deref().map(|file| cut(&self.paths.source(file))),
             line: frame.line,
             pc: frame.pc.map(|pc| Hex(pc.0)),
             inlined: frame.inlined,
-            code_object: frame.code_object.as_deref().map(|name| self.paths.name(name)),
+            code_object: frame.code_object.as_deref().map(|name| cut(&self.paths.name(name))),
             inferred: Some(frame.inferred.to_string()).filter(|_| !frame.inferred.is_none()),
         };
         stack.frames.iter().take(MAX_FRAMES).map(frame).collect()
@@ -82,7 +85,7 @@ impl Source<'_> {
 
     /// The reason for an incomplete stack.
     pub(super) fn end(&self, stack: &Stack) -> Option<String> {
-        (!stack.end.is_normal()).then(|| self.paths.text(&stack.end.to_string()))
+        (!stack.end.is_normal()).then(|| cut(&self.paths.text(&stack.end.to_string())))
     }
 
     pub(super) fn waves(&self, innermost: &HashMap<WaveId, Innermost>) -> (Vec<WaveRow>, usize) {
@@ -93,7 +96,7 @@ impl Source<'_> {
             session.next_question();
             waves.extend(session.waves().iter().filter_map(|wave| session.wave(*wave).ok()));
         }
-        let is_fault = |info: &WaveInfo| has_faulted(info) == Some(true);
+        let is_fault = |info: &WaveInfo| info.has_faulted() == Some(true);
         if waves.len() > MAX_WAVES {
             waves.sort_by_key(|info| (!is_fault(info), info.wave));
         }
@@ -101,7 +104,7 @@ impl Source<'_> {
         waves.sort_by_key(|info| info.wave);
         let mut kernels: HashMap<String, String> = HashMap::new();
         let mut kernel = |symbol: &String| {
-            let name = || cut_to(&short(&demangle(symbol).unwrap_or_else(|| symbol.clone())), MAX_NAME);
+            let name = || cut_to(&short_name(&source_name(symbol)), MAX_NAME);
             kernels.entry(symbol.clone()).or_insert_with(name).clone()
         };
         let mut row = |info: WaveInfo| {
@@ -109,8 +112,8 @@ impl Source<'_> {
             WaveRow {
                 id: info.id,
                 faulted: is_fault(&info),
-                state: self.paths.text(&info.cause),
-                wait: states.get(&info.wave).map(|state| state.name()),
+                state: cut_to(&self.paths.text(&info.cause), MAX_STATE),
+                wait: states.get(&info.wave).copied(),
                 pc: info.pc.map(|pc| Hex(pc.0)),
                 active: info.exec.map(|exec| exec.count()),
                 lanes: info.kind.wave_size.lanes(),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{FrameRow, Hex};
+use crate::triage::WaveState;
 
 /// A work-group that waits at a barrier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -54,8 +55,8 @@ pub struct WaveRow {
     pub state: String,
     /// Whether it stopped for a fault.
     pub faulted: bool,
-    /// Its state in a hang: `at_barrier`. `None`: the analysis has no states.
-    pub wait: Option<&'static str>,
+    /// Its state in a hang. `None`: the analysis has no states.
+    pub wait: Option<WaveState>,
     /// The PC. `None`: not captured.
     pub pc: Option<Hex>,
     /// Number of active lanes. `None`: EXEC is not captured.
@@ -143,7 +144,8 @@ pub struct ObjectRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemRow {
-    /// `error`, `warning` or `note`.
+    /// The severity.
+    #[cfg_attr(test, schemars(extend("enum" = ["error", "warning", "note"])))]
     pub severity: &'static str,
     /// The text.
     pub text: String,

@@ -8,7 +8,7 @@ use super::Hex;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemoryPicture {
-    /// The first bad address.
+    /// The first bad address in the order of the sentence.
     pub address: Hex,
     /// `global`, or the name of another segment; `local`: the addresses are offsets in the LDS of a work-group.
     pub space: String,

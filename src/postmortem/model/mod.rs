@@ -110,7 +110,8 @@ pub struct FaultReport {
     pub sentence: String,
     /// The kind of the cause, as in `lanescope triage --json`. `None`: no cause was found.
     pub cause: Option<String>,
-    /// `exact`, `likely`, `possible` or `proven`. `None`: the cause is the reason of a stop, or there is none.
+    /// The certainty of the cause. `None`: the cause is the reason of a stop, or there is none.
+    #[cfg_attr(test, schemars(extend("enum" = [Some("exact"), Some("likely"), Some("possible"), Some("proven"), None::<&str>])))]
     pub certainty: Option<&'static str>,
     /// The line of the source with its number, if captured.
     pub source_line: Option<String>,

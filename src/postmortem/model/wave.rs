@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Hex;
+use crate::session::Scope;
 
 /// A wave lane by lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,7 +64,7 @@ pub struct LaneCell {
 pub enum LaneMark {
     /// Its address is bad, or it failed.
     Faulting,
-    /// Its address is bad, and the lane may have been inactive at the access.
+    /// Its address is bad; another access may be the cause, or the lane may have been inactive at it.
     PossiblyFaulting,
     /// Its address at the access is unknown.
     UnknownAddress,
@@ -112,8 +113,8 @@ pub struct VariableStrip {
     pub type_name: String,
     /// The inferences behind the values: `inferred: kernel's frame at 0`. `None`: nothing is inferred.
     pub inferred: Option<String>,
-    /// `argument`, `local`, `static` or `global`.
-    pub scope: &'static str,
+    /// The kind of its declaration.
+    pub scope: Scope,
     /// Whether the line of the fault names it.
     pub is_on_line: bool,
     /// Values by their rules; values of inactive lanes apart.

@@ -2,7 +2,7 @@
 
 use super::super::model::{ArgumentRow, Content, Launch, Model, StackGroup, WaveRow};
 use super::wave::frames;
-use super::{COLUMNS, LABEL, MAX_STACKS, fold, indented, note};
+use super::{COLUMNS, INDENT, LABEL, MAX_STACKS, fold, indented, note};
 use crate::notation::{counted, plural};
 use crate::report::{Style, Table};
 use crate::triage::page::wrapped;
@@ -55,7 +55,8 @@ pub fn position(of: &WaveRow) -> String {
 }
 
 pub(super) fn waves(model: &Model) -> String {
-    let mut table = Table::new(["Wave", "Group", "Lanes", "State", "Place"]);
+    let columns = COLUMNS - INDENT.len();
+    let mut table = Table::new(["Wave", "Group", "Lanes", "State", "Place"]).within(columns);
     let rows =
         || model.waves.iter().filter(|row| row.faulted).chain(model.waves.iter().filter(|row| !row.faulted));
     for row in rows().take(MAX_WAVES) {
@@ -67,7 +68,7 @@ pub(super) fn waves(model: &Model) -> String {
             format!("{active}/{}", row.lanes),
             row.wait.map_or_else(
                 || row.state.clone(),
-                |wait| format!("{}, {}", row.state, wait.replace('_', " ")),
+                |wait| format!("{}, {}", row.state, wait.name().replace('_', " ")),
             ),
             place.unwrap_or_else(|| "?".to_owned()),
         ]);

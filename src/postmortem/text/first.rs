@@ -65,7 +65,7 @@ fn origin(model: &Model) -> String {
 pub fn letter(mark: LaneMark) -> (char, &'static str) {
     match mark {
         LaneMark::Faulting => ('X', "faulting"),
-        LaneMark::PossiblyFaulting => ('X', "at most faulting"),
+        LaneMark::PossiblyFaulting => ('X', "possibly faulting"),
         LaneMark::UnknownAddress => ('?', "unknown address"),
         LaneMark::Active => ('+', "active"),
         LaneMark::Inactive => ('.', "inactive"),

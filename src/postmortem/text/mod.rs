@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use super::model::Model;
 use crate::notation::counted;
 use crate::report::Style;
-use crate::triage::page::wrapped;
+use crate::triage::page::{continued, wrapped};
 
 pub use dump::{argument, causes, position, size, some_ids};
 pub use first::{first_screen, legend, letter, rule_text};
@@ -20,6 +20,8 @@ pub use wave::frame;
 /// Columns of a line, and those of labels.
 const COLUMNS: usize = 80;
 const LABEL: usize = 10;
+/// The indent of tables and commands.
+const INDENT: &str = "  ";
 /// Maximum number of lines of the values of some lanes, and of signatures on the first screen.
 const MAX_LINES: usize = 3;
 /// Maximum number of stacks, kernel launches and code objects.
@@ -48,6 +50,7 @@ pub fn text(model: &Model, style: Style) -> String {
 #[must_use]
 pub fn sections(model: &Model) -> Vec<Section> {
     let of_wave = model.wave.as_ref();
+    let columns = COLUMNS - INDENT.len();
     let all = [
         ("Evidence", evidence(model)),
         ("Variables", of_wave.map(wave::variables).unwrap_or_default()),
@@ -61,7 +64,10 @@ pub fn sections(model: &Model) -> Vec<Section> {
         ("Code objects", dump::code_objects(model)),
         ("Problems", dump::problems(model)),
         ("Contents of this report", dump::contents(model)),
-        ("Next", model.next.iter().map(|command| format!("  {command}\n")).collect()),
+        (
+            "Next",
+            model.next.iter().map(|command| indented(&continued(command, columns).join("\n"))).collect(),
+        ),
     ];
     let section = |(title, text): (&'static str, String)| Section { title, text };
     all.into_iter().map(section).filter(|section| !section.text.is_empty()).collect()
@@ -109,7 +115,7 @@ fn fold(text: &mut String, line: &str, first: usize, rest: usize) {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    text.lines().map(|line| format!("{INDENT}{line}\n")).collect()
 }
 
 /// The first columns of a text.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::model::{FrameRow, MemoryPicture, ShownWave, ValueMark, VariableStrip};
 use super::{COLUMNS, MAX_LINES, fold, note, one_line, rule_text};
 use crate::notation::counted;
+use crate::session::Scope;
 use crate::triage::page::wrapped;
 
 /// Maximum number of variables, and of frames of a stack.
@@ -16,11 +17,18 @@ pub(super) fn variables(wave: &ShownWave) -> String {
     let has_value = |of: &&VariableStrip| of.is_on_line || of.lanes.iter().any(|cell| cell.value.is_some());
     for variable in wave.variables.iter().filter(has_value).take(MAX_VARIABLES) {
         let mark = if variable.is_on_line { "*" } else { " " };
-        let scope = if variable.scope == "local" { String::new() } else { format!("{} ", variable.scope) };
+        let scope = match variable.scope {
+            Scope::Local => String::new(),
+            scope => format!("{} ", scope.name()),
+        };
         let inferred = variable.inferred.as_ref().map_or(String::new(), |words| format!(" ({words})"));
         let head = format!("{scope}{} {}", variable.type_name, variable.name);
         let is_short = head.chars().count() + inferred.chars().count() + 2 <= COLUMNS;
         let inferred = if is_short { inferred } else { format!("\n     {inferred}") };
+        let head = match head.chars().count() + 2 <= COLUMNS {
+            true => head,
+            false => wrapped(&head, COLUMNS - 6).join("\n      "),
+        };
         let _ = writeln!(text, "{mark} {head}{inferred}");
         for rule in &variable.rules {
             let inactive = if rule.state == ValueMark::Inactive { " (inactive)" } else { "" };

@@ -8,7 +8,7 @@ use crate::questions::{ArgumentError, Form, PRINT, Question, QuestionError};
 use crate::report::lanes::Detail;
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
-use crate::session::{ChangeError, Reset};
+use crate::session::{ChangeError, Dropped, Reset};
 
 /// Maximum number of listed dwords of registers, and of listed runs of memory.
 const MAX_LISTED: usize = 64;
@@ -35,7 +35,9 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
     };
     let dropped = state.session.reset(what);
     state.forget_list();
-    Ok(format!("{}\n{}", report::dropped(what, dropped), stale(state)))
+    // A client has read nothing that changed now.
+    let advice = if dropped == Dropped::default() { "" } else { stale(state) };
+    Ok(format!("{}\n{advice}", report::dropped(what, dropped)))
 }
 
 /// `monitor set [lane LANES] [frame N] PATH = VALUE`

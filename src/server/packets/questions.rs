@@ -72,18 +72,19 @@ impl Numbering for State {
         let about = |wave: WaveId, words: &str| {
             let (start, end) = self.threads.range(wave);
             let first = self.threads.all().get(start).filter(|_| start < end)?;
-            Some(format!("monitor thread {} {words}", self.shown(*first)))
+            Some(format!("thread {} {words}", self.shown(*first)))
         };
-        match *step {
+        let words = match *step {
             Step::Locals { wave, lane: Some(lane), .. } => about(wave, &format!("locals {lane}")),
             Step::Locals { wave, lane: None, .. } => about(wave, "locals"),
             Step::Registers { wave, .. } => about(wave, "registers scalar"),
             Step::Instructions { wave, around, .. } => about(wave, &format!("disassemble around {around}")),
             Step::Wave { wave, .. } => about(wave, "triage"),
-            Step::Hang => Some("monitor triage hang".to_owned()),
-            Step::Groups => Some("monitor groups".to_owned()),
+            Step::Hang => Some("triage hang".to_owned()),
+            Step::Groups => Some("groups".to_owned()),
             Step::Info | Step::Log | Step::Debugger => None,
-        }
+        }?;
+        Some(format!("{} {words}", self.facade().monitor()))
     }
 }
 

@@ -9,6 +9,8 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use crate::mapping;
+
 /// An endpoint to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
@@ -253,7 +255,7 @@ impl Stream {
     /// The descriptors themselves: the standard library's handles would buffer replies until a line ends.
     pub(super) fn stdio() -> io::Result<Self> {
         let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let output = mapping::standard_output()?;
         Ok(Self::Stdio(input, output))
     }
 

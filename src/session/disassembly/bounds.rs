@@ -6,7 +6,7 @@ use super::{FunctionBounds, Symbolic};
 use crate::arch::{Generation, Processor};
 use crate::capture::{Capture, Wave};
 use crate::codeobject::{CodeObject, Feature, SymbolKind};
-use crate::debuginfo::demangle;
+use crate::debuginfo::source_name;
 use crate::disassembler::Machine;
 use crate::session::objects::Loaded;
 use crate::units::WaveSize;
@@ -32,7 +32,7 @@ fn by_symbol(object: &CodeObject, at: u64) -> Option<(String, u64, u64)> {
     let (symbol, _) = object.symbol_at(crate::codeobject::ElfAddress(at))?;
     let is_sized = symbol.kind == SymbolKind::Function && symbol.size > 0;
     let end = symbol.value.checked_add(symbol.size).filter(|_| is_sized)?;
-    Some((demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()), symbol.value, end))
+    Some((source_name(&symbol.name), symbol.value, end))
 }
 
 impl FunctionBounds {

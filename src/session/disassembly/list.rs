@@ -117,14 +117,7 @@ fn choose(
     let (start, end) = match function {
         _ if asked.address.is_some() && asked.count.is_some() => (anchor, u64::MAX),
         Some(function) => (function.start, function.end),
-        None => {
-            if asked.count.is_none() {
-                code.problems.push(format!(
-                    "no function is known to hold {anchor:#x}: {WITHOUT_END} instructions from there on"
-                ));
-            }
-            (anchor, u64::MAX)
-        }
+        None => (anchor, u64::MAX),
     };
     let count = asked.count.unwrap_or(if end == u64::MAX { WITHOUT_END } else { usize::MAX });
     if asked.count.is_none() && end - start > MAX_LISTED_BYTES && end != u64::MAX {
@@ -139,6 +132,11 @@ fn choose(
         return code.forward(from, end, count);
     }
     let found = code.forward(start, end.min(most(start)), count)?;
+    if function.is_none() && asked.count.is_none() && !found.is_empty() {
+        code.problems.push(format!(
+            "no function is known to hold {anchor:#x}: {WITHOUT_END} instructions from there on"
+        ));
+    }
     if found.is_empty() && start < anchor {
         // The function's start was not captured; the instruction at the wave's PC has priority.
         return code.forward(anchor, end.min(most(anchor)), count);

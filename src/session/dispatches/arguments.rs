@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::arch::Target;
 use crate::capture::Dispatch;
-use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
+use crate::codeobject::{Argument, CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, TypeId, UnitFacts, VariableKind};
 use crate::session::dispatches::kernels::{self, KernelError};
@@ -64,7 +64,7 @@ pub struct KernelArgument {
 struct Parameter {
     name: Option<String>,
     type_id: TypeId,
-    size: u64,
+    size: Option<u64>,
 }
 
 /// The arguments of every dispatch, in the dump's order.
@@ -112,7 +112,7 @@ fn read(
     let (loaded, object, name) = kernels::of(reader.dump(), dispatch)?;
     answer.kernel.get_or_insert_with(|| name.clone());
     let metadata = object.metadata()?.ok_or(KernelError::NoMetadata)?;
-    let kernel = metadata.kernels.iter().find(|kernel| is_kernel(kernel, &name));
+    let kernel = metadata.kernels.iter().find(|kernel| kernel.is_named(&name));
     let kernel = kernel.ok_or_else(|| KernelError::NotInMetadata(name.clone()))?;
     answer.size = kernel.kernarg_segment_size;
     let debug = loaded.debug(capture).ok();
@@ -123,9 +123,13 @@ fn read(
     let count = visible().count();
     let parameters = parameters.filter(|parameters| {
         [count, count.saturating_sub(added)].contains(&parameters.len())
-            && parameters.iter().zip(visible()).all(|(parameter, argument)| parameter.size == argument.size)
+            && parameters
+                .iter()
+                .zip(visible())
+                .all(|(parameter, argument)| parameter.size.is_none_or(|size| size == argument.size))
     });
-    let mut mangled = mangled_types(&name, &kernel.arguments).filter(|_| parameters.is_none());
+    let types = || mangled::argument_types(&name, &kernel.arguments);
+    let mut mangled = if parameters.is_none() { types().map(Vec::into_iter) } else { None };
     let missing = parameters.as_ref().map_or(0, |parameters| count - parameters.len());
     let mut parameters = parameters.unwrap_or_default().into_iter();
     let mut visible_left = count;
@@ -147,17 +151,6 @@ fn read(
     Ok(())
 }
 
-/// The types of the arguments of the source by the kernel's mangled name; `None`: the name has none, or they differ from
-/// the metadata's sizes.
-fn mangled_types(kernel: &str, arguments: &[Argument]) -> Option<std::vec::IntoIter<String>> {
-    let visible: Vec<&Argument> = arguments.iter().filter(|argument| !argument.is_hidden()).collect();
-    let types = mangled::parameter_types(kernel).filter(|types| types.len() == visible.len())?;
-    let fits = |(name, argument): (&String, &&Argument)| {
-        mangled::size(name).is_none_or(|size| size == argument.size) && argument.type_name.is_none()
-    };
-    types.iter().zip(&visible).all(fits).then(|| types.into_iter())
-}
-
 /// Gives an argument a type, and its value in the notation of the type.
 fn by_type(argument: &mut KernelArgument, type_name: Option<String>) {
     let known = argument.bytes.iter().map(|byte| match byte {
@@ -165,10 +158,10 @@ fn by_type(argument: &mut KernelArgument, type_name: Option<String>) {
         _ => None,
     });
     let bytes: Option<Vec<u8>> = known.collect();
-    if let Some((name, bytes)) = type_name.as_deref().zip(bytes)
-        && let Some(value) = mangled::value(name, &bytes)
-    {
-        argument.value = Some(value);
+    if let Some((name, bytes)) = type_name.as_deref().zip(bytes) {
+        // The number of a structure's bytes is no value.
+        let plain = argument.value.take().filter(|_| mangled::is_number(name));
+        argument.value = mangled::value(name, &bytes).or(plain);
     }
     argument.type_name = type_name;
 }
@@ -182,12 +175,7 @@ fn added_by_launcher(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> us
     if facts.is_some_and(UnitFacts::producer_is_triton) { 2 } else { 0 }
 }
 
-fn is_kernel(kernel: &Kernel, name: &str) -> bool {
-    let symbol = kernel.symbol.strip_suffix(".kd").or_else(|| kernel.symbol.strip_suffix("@kd"));
-    symbol.unwrap_or(&kernel.symbol) == name
-}
-
-/// The parameters of a kernel's function if all types are complete; else `None`.
+/// The parameters of a kernel's function if all have types; else `None`.
 fn parameters(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> Option<Vec<Parameter>> {
     let entry = object.kernels().find(|found| found.name == kernel)?.entry?;
     let at = debug.function_at(ElfAddress(entry.0)).ok()??;
@@ -195,7 +183,8 @@ fn parameters(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> Option<Ve
     let arguments = scope.variables.iter().filter(|variable| variable.kind == VariableKind::Argument);
     let each = arguments.map(|variable| {
         let type_id = variable.type_id?;
-        let size = debug.byte_size(type_id).ok()??;
+        // `std::nullptr_t` has no size in DWARF.
+        let size = debug.byte_size(type_id).ok()?;
         Some(Parameter { name: variable.name.as_deref().map(str::to_owned), type_id, size })
     });
     each.collect()

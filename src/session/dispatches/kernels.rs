@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::capture::{Capture, Dispatch};
 use crate::codeobject::{CodeObject, CodeObjectError};
+use crate::debuginfo::source_name;
 use crate::session::objects::Loaded;
 use crate::session::{Dump, ObjectError};
 use crate::units::Address;
@@ -13,9 +14,34 @@ use crate::units::Address;
 /// A kernel descriptor's address for an agent; `None`: any agent.
 type Descriptor = (Option<usize>, u64);
 
+/// Maximum number of cached names in the source; past this the cache starts anew.
+const MAX_NAMES: usize = 1024;
+
 /// Cache of names by descriptor, one for each descriptor of a dispatch.
 #[derive(Debug, Default)]
-pub(in crate::session) struct Names(Mutex<HashMap<Descriptor, Option<Arc<str>>>>);
+pub(in crate::session) struct Names {
+    symbols: Mutex<HashMap<Descriptor, Option<Arc<str>>>>,
+    /// Names in the source, by symbol.
+    sources: Mutex<HashMap<String, Arc<str>>>,
+}
+
+impl Names {
+    /// The name of a kernel in the source; its symbol if that is not mangled.
+    pub(in crate::session) fn source(&self, symbol: &str) -> Arc<str> {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        match sources.get(symbol) {
+            Some(name) => Arc::clone(name),
+            None => {
+                let name: Arc<str> = source_name(symbol).into();
+                if sources.len() >= MAX_NAMES {
+                    sources.clear();
+                }
+                sources.insert(symbol.to_owned(), Arc::clone(&name));
+                name
+            }
+        }
+    }
+}
 
 /// The name of a dispatch's kernel: the capture's, else by its descriptor; `None` if no code object has it.
 pub(in crate::session) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<String> {
@@ -23,7 +49,7 @@ pub(in crate::session) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<Strin
         return Some(name.clone());
     }
     let agent = dump.capture().queues.get(dispatch.queue).map(|queue| queue.agent);
-    let mut names = dump.kernel_names().0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut names = dump.kernel_names().symbols.lock().unwrap_or_else(PoisonError::into_inner);
     let name = names
         .entry((agent, dispatch.kernel_object?.0))
         .or_insert_with(|| of(dump, dispatch).ok().map(|(_, _, name)| name.into()));

@@ -2,12 +2,13 @@
 
 pub(super) mod arguments;
 pub(super) mod kernels;
-mod mangled;
+pub(super) mod mangled;
 
 use std::collections::HashMap;
 
 use super::Dump;
 use crate::capture::Dispatch;
+use crate::notation::names;
 use crate::units::{Address, WaveId};
 
 /// A kernel launch; `None`: not captured.
@@ -79,18 +80,14 @@ impl Fences {
     }
 }
 
-impl FenceScope {
-    /// The scope's machine-readable name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Agent => "agent",
-            Self::System => "system",
-            Self::Reserved => "reserved",
-        }
-    }
+names!(FenceScope {
+    Self::None => "none",
+    Self::Agent => "agent",
+    Self::System => "system",
+    Self::Reserved => "reserved",
+});
 
+impl FenceScope {
     /// Its letter after `A` or `R` in the notation of AMD's gdb; empty without a fence.
     #[must_use]
     fn letter(self) -> Option<char> {

@@ -389,20 +389,47 @@ impl Objects {
         }
         let image =
             self.segment(capture, address, agent).filter(|(_, _, segment, skip)| *skip < segment.file_size);
-        let image = image.map(|(loaded, _, segment, _)| {
-            (segment.is_executable(), loaded.name(capture).unwrap_or_default().to_owned())
-        });
+        let image = image.map(|(loaded, _, segment, _)| loaded.described(capture, &segment));
         (Interval::between(address, edges.into_iter()), image)
     }
 
     /// The last address of the loaded segment, writable or not, that holds an address.
     pub(super) fn segment_end(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<u64> {
+        let (loaded, segment) = self.loaded_segment(capture, address, agent)?;
+        Some(address.saturating_add(segment.addresses.end - 1 - loaded.elf(address).0))
+    }
+
+    /// The range of an address up to the next edges of loaded segments, by their sizes in memory. If a segment,
+    /// writable or not, is loaded there: also whether it is executable, and the code object's name.
+    pub(super) fn loaded_range(
+        &self,
+        capture: &Capture,
+        address: u64,
+        agent: Option<usize>,
+    ) -> (Interval, Option<(bool, String)>) {
+        let mut edges = Vec::new();
+        for loaded in self.each_for(agent) {
+            let Ok(object) = loaded.parsed(capture) else { continue };
+            let segments = object.segments().iter().filter(|segment| segment.is_loaded());
+            let ends = segments.flat_map(|segment| [segment.addresses.start, segment.addresses.end]);
+            edges.extend(ends.map(|at| at.wrapping_add(loaded.address.0)));
+        }
+        let segment = self.loaded_segment(capture, address, agent);
+        let segment = segment.map(|(loaded, segment)| loaded.described(capture, &segment));
+        (Interval::between(address, edges.into_iter()), segment)
+    }
+
+    fn loaded_segment(
+        &self,
+        capture: &Capture,
+        address: u64,
+        agent: Option<usize>,
+    ) -> Option<(&Loaded, Segment)> {
         let loaded = self.at(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let at = loaded.elf(address).0;
         let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&at);
-        let segment = object.segments().iter().find(holds)?;
-        Some(address.saturating_add(segment.addresses.end - 1 - at))
+        Some((loaded, object.segments().iter().find(holds)?.clone()))
     }
 
     fn segment(
@@ -634,5 +661,10 @@ impl Loaded {
     /// Its name.
     pub(super) fn name<'c>(&self, capture: &'c Capture) -> Option<&'c str> {
         capture.code_objects.get(self.index).map(|object| object.name.as_str())
+    }
+
+    /// Whether a segment of it is executable, and its name.
+    fn described(&self, capture: &Capture, segment: &Segment) -> (bool, String) {
+        (segment.is_executable(), self.name(capture).unwrap_or_default().to_owned())
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
-    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, demangle, region_parent,
+    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, region_parent, source_name,
 };
 use crate::session::error::{CodePlace, SourceError};
 use crate::session::objects::Loaded;
@@ -42,6 +42,8 @@ pub(in crate::session) struct Call {
     pub(in crate::session) function: Option<Arc<str>>,
     /// The symbol of a target region of OpenMP, from which `function` was made.
     pub(in crate::session) symbol: Option<Arc<str>>,
+    /// The mangled C++ name of a function that debug information names.
+    pub(in crate::session) mangled: Option<Arc<str>>,
     pub(in crate::session) file: Option<Arc<str>>,
     pub(in crate::session) line: Option<u64>,
     pub(in crate::session) column: Option<u64>,
@@ -85,7 +87,10 @@ impl Source {
     /// Bytes of memory that it takes.
     fn bytes(&self) -> usize {
         let text = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
-        let each = |call: &Call| CALL_BYTES + text(&call.function) + text(&call.symbol) + text(&call.file);
+        let each = |call: &Call| {
+            let texts = [&call.function, &call.symbol, &call.mangled, &call.file];
+            CALL_BYTES + texts.into_iter().map(text).sum::<usize>()
+        };
         self.calls.iter().map(each).sum()
     }
 
@@ -104,7 +109,7 @@ impl Source {
         let symbol = || {
             let object = loaded.object(capture).ok()?;
             let (symbol, offset) = object.symbol_at(at)?;
-            let name: Arc<str> = demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()).into();
+            let name: Arc<str> = source_name(&symbol.name).into();
             let region = region_parent(&name).map(|_| Arc::from(symbol.name.as_str()));
             Some((name, region, offset))
         };
@@ -144,6 +149,7 @@ impl Call {
         Self {
             function,
             symbol: None,
+            mangled: None,
             offset: None,
             file: place.and_then(|place| place.file.as_ref().map(shared_tidy)),
             line: place.and_then(|place| number(place.line)),
@@ -159,7 +165,8 @@ fn calls(at: &FunctionAt, row: Option<&SourceLocation>) -> Vec<Call> {
         let of = &frame.subprogram;
         let name = of.qualified_name.as_ref().or(of.name.as_ref()).cloned();
         let symbol = name.as_deref().and_then(region_parent).and(of.linkage_name.clone());
-        let call = Call { symbol, ..Call::at(name, place) };
+        let mangled = of.linkage_name.clone().filter(|name| name.starts_with("_Z") && name.len() <= MAX_PATH);
+        let call = Call { symbol, mangled, ..Call::at(name, place) };
         place = frame.call_site.as_ref();
         call
     });

@@ -65,7 +65,7 @@ pub(super) fn float(operator: Binary, left: f64, right: f64, single: bool) -> Op
 }
 
 /// The value of a number of 16 bits in the format of IEEE 754, or of `bfloat16`; exact.
-pub(super) fn half(bits: u16, is_bfloat: bool) -> f64 {
+pub(crate) fn half(bits: u16, is_bfloat: bool) -> f64 {
     if is_bfloat {
         return f32::from_bits(u32::from(bits) << 16).into();
     }
@@ -112,4 +112,22 @@ pub(super) fn binary(operator: Binary, left: Integer, right: Integer) -> Result<
         Binary::ShiftLeft | Binary::ShiftRight => a,
     };
     Ok(Integer::new(bits, ty))
+}
+
+/// The nearest number of IEEE 754 binary16, ties to even.
+pub(super) fn to_half(value: f64) -> u16 {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    let magnitude = value.abs();
+    if value.is_nan() {
+        return sign | 0x7e00;
+    }
+    // Halfway from the greatest number to the one after it.
+    if magnitude >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // The exponent of the last bit; that of subnormal numbers for the smallest.
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
+    let units = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as i32;
+    // A carry into the exponent is right, too.
+    sign | (((exponent + 14) << 10) + units) as u16
 }

@@ -33,7 +33,7 @@ pub(in crate::session) fn write_variable(
     }
     let batch = with_frame(reader, wave, frame, |found| {
         let scene = Scene::new(reader, wave, &found, lanes);
-        let parsed = parse(path, &|name| scene.is_type(name))?;
+        let parsed = scene.parsed(path)?;
         PathEvaluator::new(&scene, lane).batch(&parsed, |_, _| Ok(bytes.to_vec()))
     })?;
     reader.commit(&batch)
@@ -60,7 +60,7 @@ pub(in crate::session) fn assign(
     }
     let batch = with_frame(reader, wave, frame, |found| {
         let scene = Scene::new(reader, wave, &found, lanes);
-        let parsed = parse(path, &|name| scene.is_type(name))?;
+        let parsed = scene.parsed(path)?;
         let mut all = Batch::default();
         for lane in lanes.iter() {
             let walk = PathEvaluator::new(&scene, lane);
@@ -274,7 +274,7 @@ impl PathEvaluator<'_, '_, '_> {
                 return error(format!("`{literal}` is no whole number, and `{ty}` holds no other"));
             }
             _ => {
-                let parsed = parse(value, &|name| self.scene.is_type(name));
+                let parsed = self.scene.parsed(value);
                 let parsed = parsed.or_else(|why| error(format!("the value is wrong at {why}")))?;
                 let given = self.object(&parsed)?;
                 let to = match &shape {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::arith::Integer;
-use super::eval::{PathEvaluator, Scene};
+use super::arith::{Integer, to_half};
+use super::eval::{LANE, PathEvaluator, Scene};
 use super::names::words;
 use super::object::{Answer, Object, error};
-use super::path::TypeName;
+use super::path::{Node, Path, TypeName};
 use super::typed::{Basic, Shape, Sort, Ty, canonical};
 use crate::debuginfo::{Naming, Type, TypeKind};
 use crate::dwarf::AMD_AUGMENTATION;
@@ -108,7 +108,9 @@ impl Scene<'_, '_> {
                 }
             }
         }
-        Ok(declared)
+        // `struct half` is no alias.
+        let alias = || keyword.is_none().then(|| Basic::alias(name)).flatten().map(Ty::Basic);
+        Ok(declared.or_else(alias))
     }
 
     /// A type of C: the code object's own if it has one.
@@ -128,7 +130,7 @@ impl Scene<'_, '_> {
     /// The space of a pointer without one: by the unit's augmentation.
     pub(super) fn default_space(&self) -> AddressSpace {
         let context = &self.found.frame.context;
-        let facts = self.debug().unit(self.found.function.unit()).ok();
+        let facts = self.found.unit().and_then(|unit| self.debug().unit(unit).ok());
         let augmentation = facts.filter(|facts| facts.is_amd_augmented()).map(|_| AMD_AUGMENTATION);
         context.kind().target.address_class(augmentation, None).map_or(GLOBAL, |space| space.id)
     }
@@ -172,6 +174,27 @@ impl Scene<'_, '_> {
 }
 
 impl PathEvaluator<'_, '_, '_> {
+    /// A register as a floating-point number: its bits, since a register has no type; `None`: another cast.
+    pub(super) fn register_as(&self, to: &CastTo, path: &Path, object: &Object) -> Answer<Option<Object>> {
+        let register = match &path.node {
+            Node::Index(of, _) | Node::Element(of, _) => &of.node,
+            node => node,
+        };
+        let is_register = matches!(register, Node::Register(name) if name != LANE);
+        let shape = to.ty.shape(self.scene.debug()).map_err(words)?;
+        if !is_register || to.depth > 0 || !matches!(shape, Shape::Number(Sort::Float)) {
+            return Ok(None);
+        }
+        let (wanted, size) = (self.size(&to.ty)?, self.size(&object.ty)?);
+        if wanted > size {
+            let ty = self.type_name(&to.ty);
+            return error(format!(
+                "`{path}` has {size} bytes and `{ty}` {wanted}: a cast of a register takes its bits"
+            ));
+        }
+        Ok(Some(Object { ty: to.ty.clone(), ..object.clone() }))
+    }
+
     pub(super) fn cast(&self, to: &CastTo, object: &Object) -> Answer<Object> {
         let debug = self.scene.debug();
         if to.depth > 0 {
@@ -221,7 +244,7 @@ impl PathEvaluator<'_, '_, '_> {
         let size = to.ty.size(debug).map_err(words)?;
         match (shape, size) {
             (Shape::Number(sort), Some(size @ 1..=8)) => {
-                let bits = self.converted(object, sort, size)?;
+                let bits = self.converted(object, &to.ty, sort, size)?;
                 Ok(Object::number(to.ty.clone(), bits, size))
             }
             (Shape::Pointer { space, to: pointee }, Some(size)) => {
@@ -256,14 +279,16 @@ impl PathEvaluator<'_, '_, '_> {
     }
 
     /// A number or address as a number of another sort.
-    fn converted(&self, object: &Object, to: Sort, size: u64) -> Answer<u64> {
+    fn converted(&self, object: &Object, to: &Ty, sort: Sort, size: u64) -> Answer<u64> {
+        let (is_bfloat, to) = (self.is_bfloat(to)?, sort);
         let from = self.shape(object)?;
         if let Shape::Number(Sort::Float) = from {
             let number = self.float(object)?;
             return Ok(match (to, size) {
                 (Sort::Float, 4) => u64::from((number as f32).to_bits()),
                 (Sort::Float, 8) => number.to_bits(),
-                (Sort::Float, _) => return error("only float and double can be computed"),
+                (Sort::Float, 2) if !is_bfloat => u64::from(to_half(number)),
+                (Sort::Float, _) => return error("only float, double and _Float16 can be computed"),
                 (Sort::Boolean, _) => u64::from(number != 0.0),
                 (Sort::Unsigned, _) if number >= 0.0 => number as u64,
                 _ => number as i64 as u64,
@@ -276,7 +301,8 @@ impl PathEvaluator<'_, '_, '_> {
         Ok(match (to, size) {
             (Sort::Float, 4) => u64::from((number.wide() as f32).to_bits()),
             (Sort::Float, 8) => (number.wide() as f64).to_bits(),
-            (Sort::Float, _) => return error("only float and double can be computed"),
+            (Sort::Float, 2) if !is_bfloat => u64::from(to_half(number.wide() as f64)),
+            (Sort::Float, _) => return error("only float, double and _Float16 can be computed"),
             (Sort::Boolean, _) => u64::from(number.bits != 0),
             _ => number.bits,
         })

@@ -7,16 +7,18 @@ use std::sync::Arc;
 
 use super::arith::{self, Integer};
 use super::cast::CastTo;
+use super::explain::collect;
 use super::names::{Constant, Named, Placed, words};
 use super::object::{Answer, Object, error, unavailable};
-use super::path::{Binary, Node, Path, Unary};
+use super::parse::{ParseError, parse_in};
+use super::path::{Binary, MemberSign, Node, Path, Unary};
 use super::typed::{Basic, Shape, Sort, Ty};
 use crate::debuginfo::format::Value;
 use crate::debuginfo::{Function, VariableKind};
 use crate::dwarf::{Context, Frame, Lanes, Location, Offset, Storage};
 use crate::session::reading::address::GLOBAL;
 use crate::session::variables::Found;
-use crate::session::{Inferred, Provenance, Reader, ValueState};
+use crate::session::{Inferred, Provenance, ReadError, Reader, ValueState};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
 /// A frame for a path, with a cache of lookups.
@@ -51,6 +53,36 @@ impl<'s, 'f> Scene<'s, 'f> {
         let text = text.into_owned();
         self.text.set(self.text.get().saturating_sub(text.len()));
         (text, is_whole)
+    }
+
+    /// A path in the notation of the frame's language.
+    pub(super) fn parsed(&self, text: &str) -> Result<Path, ParseError> {
+        parse_in(self.is_fortran(), text, &|name| self.is_type(name))
+    }
+
+    /// Refuses names without a meaning in a frame without debug information, with the reason for its absence.
+    pub(super) fn check_names(&self, path: &Path) -> Result<(), ReadError> {
+        let Err(why) = &self.found.function else { return Ok(()) };
+        // A name's own error has the remedy.
+        if self.found.note().is_some() {
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        collect(path, &mut names);
+        match names.into_iter().any(|name| self.named(name).is_err()) {
+            true => Err(why.clone()),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses casts to unknown types, with their column.
+    pub(super) fn check_casts(&self, path: &Path) -> Result<(), ParseError> {
+        if let Node::Cast(to, _) = &path.node
+            && let Err(why) = self.cast_to(to)
+        {
+            return Err(ParseError { column: path.column, words: why.words().to_owned() });
+        }
+        path.parts().into_iter().try_for_each(|part| self.check_casts(part))
     }
 
     /// The meaning of a name.
@@ -100,7 +132,7 @@ impl PathEvaluator<'_, '_, '_> {
     pub(super) fn object(&self, path: &Path) -> Answer<Object> {
         let found = match &path.node {
             Node::Name(name) => self.name(name)?,
-            Node::Integer { value, long, unsigned } => {
+            Node::Integer { value, long, unsigned, .. } => {
                 let ty = Basic::integer(if *long { 8 } else { 4 }, *unsigned);
                 self.made(Integer::new(*value, ty))
             }
@@ -125,7 +157,12 @@ impl PathEvaluator<'_, '_, '_> {
             Node::Binary(operator, left, right) => {
                 self.binary(*operator, &self.object(left)?, &self.object(right)?)?
             }
-            Node::Member { object, name, arrow } => self.named_member(&self.object(object)?, name, *arrow)?,
+            Node::Member { object, name, sign } => self.named_member(&self.object(object)?, name, *sign)?,
+            Node::Element(object, indexes) => {
+                let index = |index| Ok(self.integer(&self.object(index)?)?.wide());
+                let indexes = indexes.iter().map(index).collect::<Answer<Vec<i128>>>()?;
+                self.element_at(&self.object(object)?, &indexes)?
+            }
             Node::Index(object, index) => {
                 let index = self.integer(&self.object(index)?)?.wide();
                 match &object.node {
@@ -141,8 +178,11 @@ impl PathEvaluator<'_, '_, '_> {
                 self.member_pointed(&self.object(object)?, &self.object(member)?, *arrow)?
             }
             Node::Cast(to, operand) => {
-                let to = self.cast_to(to)?;
-                self.cast(&to, &self.object(operand)?)?
+                let (to, object) = (self.cast_to(to)?, self.object(operand)?);
+                match self.register_as(&to, operand, &object)? {
+                    Some(number) => number,
+                    None => self.cast(&to, &object)?,
+                }
             }
         };
         self.followed(found)
@@ -228,7 +268,7 @@ impl PathEvaluator<'_, '_, '_> {
             Err(why) => Err(why.clone()),
             Ok(Named::Variable(placed)) => self.placed(placed),
             Ok(Named::UpLevel(found)) => self.placed(&found.placed),
-            Ok(Named::Member) => self.named_member(&self.name("this")?, name, true),
+            Ok(Named::Member) => self.named_member(&self.name("this")?, name, MemberSign::Arrow),
             Ok(Named::Enumerator { ty, value }) => {
                 let ty = Ty::Die(*ty);
                 let size = self.size(&ty)?;
@@ -280,7 +320,11 @@ impl PathEvaluator<'_, '_, '_> {
 
     fn binary(&self, operator: Binary, left: &Object, right: &Object) -> Answer<Object> {
         let is_address = |object: &Object| -> Answer<bool> {
-            Ok(matches!(self.shape(object)?, Shape::Pointer { .. } | Shape::Array { .. } | Shape::Function))
+            let shape = self.shape(object)?;
+            Ok(matches!(
+                shape,
+                Shape::Pointer { .. } | Shape::Array { is_vector: false, .. } | Shape::Function
+            ))
         };
         match (is_address(left)?, is_address(right)?, operator) {
             (false, false, _) if self.is_float(left)? || self.is_float(right)? => {

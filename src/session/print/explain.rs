@@ -3,7 +3,7 @@
 use super::eval::Scene;
 use super::names::{Named, Placed, Readable};
 use super::path::{Node, Path};
-use super::{PrintError, Query, parse};
+use super::{PrintError, Query};
 use crate::codeobject;
 use crate::debuginfo;
 use crate::dwarf::explain::{self, Explainer};
@@ -40,35 +40,21 @@ pub(in crate::session) fn explain(
     with_frame(reader, wave, frame, |found| {
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
         let scene = Scene::new(reader, wave, &found, lanes);
-        let path = parse(&query.path, &|name| scene.is_type(name))?;
+        let path = scene.parsed(&query.path)?;
         let mut names = Vec::new();
         collect(&path, &mut names);
         Ok(names.into_iter().map(|name| scene.explanation(name)).collect())
     })
 }
 
-/// The names of a path, each once. The parser bounds the nesting of a path.
-fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
-    match &path.node {
-        Node::Name(name) => {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        Node::Integer { .. }
-        | Node::Float { .. }
-        | Node::Character(_)
-        | Node::Register(_)
-        | Node::Address { .. } => {}
-        Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => collect(of, names),
-        Node::Binary(_, one, other)
-        | Node::Index(one, other)
-        | Node::Repeat(one, other)
-        | Node::MemberPointer { object: one, member: other, .. } => {
-            collect(one, names);
-            collect(other, names);
-        }
+/// The names of a path, each once.
+pub(super) fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
+    if let Node::Name(name) = &path.node
+        && !names.contains(&name.as_str())
+    {
+        names.push(name);
     }
+    path.parts().into_iter().for_each(|part| collect(part, names));
 }
 
 impl Scene<'_, '_> {
@@ -124,7 +110,7 @@ impl Scene<'_, '_> {
             return alone(format!("{head}, which is empty; {}", frame.emptied(&placed.variable)), false);
         }
         let Readable { program, encoding, .. } =
-            match self.readable(frame, self.found.function.unit(), &placed.variable, bytes) {
+            match self.readable(frame, self.found.unit(), &placed.variable, bytes) {
                 Ok(readable) => readable,
                 Err(error) => {
                     let lanes =
@@ -153,7 +139,7 @@ impl Scene<'_, '_> {
                 (_, Some((_, Ok(location)))) | (Ok(location), None) => {
                     let words = print::location(&location.at(first), first, &**kind);
                     lines.push(format!("so it is at {words}"));
-                    lines.extend(explain::undefined(location, first).iter().map(ToString::to_string));
+                    lines.extend(explain::undefined(location, first).iter().map(|one| one.named(&**kind)));
                 }
                 (_, Some((_, Err(why)))) => lines.push(why.words().to_owned()),
                 (Err(error), None) => lines.extend(explain::error(error, &frame.context)),

@@ -18,6 +18,7 @@ pub(super) enum Word {
         value: u64,
         long: bool,
         unsigned: bool,
+        hex: bool,
     },
     /// `14.25`, `1e-3f`.
     Float {
@@ -40,6 +41,7 @@ impl Word {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Name(name) => format!("`{name}`"),
+            Self::Integer { value, hex: true, .. } => format!("`{value:#x}`"),
             Self::Integer { value, .. } => format!("`{value}`"),
             Self::Float { value, .. } => format!("`{value:?}`"),
             Self::Character(_) => "a character".to_owned(),
@@ -53,9 +55,12 @@ impl Word {
 
 /// Longer signs first.
 const SIGNS: &[&str] = &[
-    "->*", "->", "<<", ">>", ".*", ".", "[", "]", "(", ")", "@", "*", "&", "+", "-", "/", "%", "~", "!", "|",
-    "^",
+    "->*", "->", "<<", ">>", ".*", ".", "[", "]", "(", ")", ",", "@", "*", "&", "+", "-", "/", "%", "~", "!",
+    "|", "^",
 ];
+
+/// Operators of C whose first characters begin others.
+const FOREIGN: &[&str] = &["&&", "||", "==", "!=", "<=", ">="];
 
 /// The unnamed namespace in the notation of C++ users and gdb.
 const ANONYMOUS: &str = "(anonymous namespace)";
@@ -125,6 +130,11 @@ impl Lexer<'_> {
                 }
             }
             _ => {
+                if let Some(sign) = FOREIGN.iter().find(|sign| self.begins(sign)) {
+                    return Err(self.error(format!(
+                        "unexpected `{sign}`: paths compute, and do not compare (`lanescope check` compares)"
+                    )));
+                }
                 let found = SIGNS.iter().find(|sign| self.begins(sign));
                 let sign = found.ok_or_else(|| self.error(format!("unexpected `{first}`")))?;
                 self.at += sign.len();
@@ -276,7 +286,7 @@ impl Lexer<'_> {
             _ if !said_unsigned && value <= i64::MAX as u64 => (true, false),
             _ => (true, true),
         };
-        Ok(Word::Integer { value, long, unsigned })
+        Ok(Word::Integer { value, long, unsigned, hex: is_hex })
     }
 
     fn character(&mut self) -> Result<Word, ParseError> {

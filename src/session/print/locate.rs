@@ -224,16 +224,19 @@ impl PathEvaluator<'_, '_, '_> {
     fn whereabouts(&self, object: &Object) -> Answer<Whereabouts> {
         let context = &self.scene.found.frame.context;
         let size = match object.ty.size(self.scene.debug()).map_err(words)? {
-            Some(size) => size,
-            None => self.stated_size(object)?,
+            Some(size) => Ok(size),
+            None => self.stated_size(object),
         };
-        let settled = context.level.settled(&object.location, self.lane, BitSize(size.saturating_mul(8)));
+        // An object of unknown size in memory has an address.
+        let width = BitSize(size.as_ref().map_or(8, |size| size.saturating_mul(8)));
+        let settled = context.level.settled(&object.location, self.lane, width);
         let location = settled.unwrap_or_else(|_| object.location.clone());
         if let Storage::Memory { .. } = location.storage
             && location.offset.get(self.lane).is_multiple_of(8)
         {
             return self.in_memory(&location);
         }
+        let size = size?;
         if size > MAX_COMPOSED_BYTES {
             return error(format!("it has {size} bytes, and at most {MAX_COMPOSED_BYTES} are put together"));
         }

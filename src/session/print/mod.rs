@@ -11,6 +11,7 @@ mod assign;
 mod cast;
 mod eval;
 mod explain;
+mod index;
 mod lex;
 mod locate;
 mod method;
@@ -31,20 +32,25 @@ mod typed_value;
 mod upcast;
 mod uplevel;
 mod using;
+mod wrong;
 
 use std::fmt;
 
+pub(crate) use arith::half;
 pub(super) use assign::{assign, write_variable};
 pub use explain::Explanation;
 pub(super) use explain::explain;
 pub use locate::{MAX_COMPOSED_BYTES, ObjectAt, VariableIn, Whereabouts};
 pub(super) use locate::{leads_to, locate, with_pointers, write_in};
-pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
+pub(crate) use names::NOT_IN_SCOPE;
+pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse, parse_in};
+pub(crate) use part::NO_MEMBER;
 pub use parts::{
-    ArrayDimension, MAX_PARTS, PartOwner, PartSort, PartValue, Parts, PartsQuery, Pointee, VariablePart,
+    ArrayDimension, ElementPath, MAX_PARTS, PartOwner, PartSort, PartValue, Parts, PartsQuery, Pointee,
+    VariablePart,
 };
-pub(super) use parts::{member_path, parts};
-pub use path::{Binary, Node, Path, TypeName, Unary};
+pub(super) use parts::{element_paths, member_path, parts};
+pub use path::{Binary, MemberSign, Node, Path, TypeName, Unary};
 pub(super) use typed_read::typed;
 pub use typed_value::{
     EnumValue, FloatFormat, MAX_TYPED_TEXT, MAX_TYPED_VALUES, PointerValue, TypedAddress, TypedField,
@@ -165,7 +171,9 @@ pub(super) fn print(
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
         let states = crate::session::waves::lanes::in_frame(&Frames::near(reader, wave, frame)?, frame)?;
         let scene = eval::Scene::new(reader, wave, &found, lanes);
-        let path = parse(&query.path, &|name| scene.is_type(name))?;
+        let path = scene.parsed(&query.path)?;
+        scene.check_names(&path)?;
+        scene.check_casts(&path)?;
         let mut type_name = None;
         let each = lanes
             .iter()

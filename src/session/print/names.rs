@@ -14,6 +14,7 @@ use super::uplevel::UpLevel;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
+    VariableAt, VariableKind,
 };
 use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, clang_xderef};
 use crate::session::values::failed;
@@ -21,6 +22,9 @@ use crate::session::variables::lds::InLds;
 use crate::session::variables::{Frame, scratch};
 use crate::session::{Provenance, ValueState};
 use crate::units::{BitSize, LaneId, LaneSet};
+
+/// Words of the error about a variable of another block, behind its name: the name is right.
+pub(crate) const NOT_IN_SCOPE: &str = "is not in scope at PC";
 
 /// The meaning of a name.
 #[derive(Debug)]
@@ -120,27 +124,60 @@ impl Scene<'_, '_> {
         &self.found.frame.debug
     }
 
-    /// The meaning of a name. Looked up once for all lanes.
+    /// Whether the frame's function is Fortran's.
+    pub(super) fn is_fortran(&self) -> bool {
+        let facts = self.found.unit().and_then(|unit| self.debug().unit(unit).ok());
+        facts.is_some_and(|facts| facts.language.is_fortran())
+    }
+
+    /// The meaning of a name. Looked up once for all lanes. Compilers of Fortran write names in lower case.
     pub(super) fn find(&self, name: &str) -> Answer<Named> {
-        let simple = !name.contains("::");
-        let in_scope = self.found.variables.iter().rev();
-        let mut in_scope = in_scope.filter(|at| at.variable.name.as_deref() == Some(name));
-        if let Some(at) = in_scope.next() {
-            return Ok(Named::Variable(Box::new(self.place(&at.variable, &at.location))));
-        }
-        if simple && let Some(found) = self.up_level(name)? {
-            return Ok(Named::UpLevel(Box::new(found)));
-        }
-        if simple && self.is_member_of_this(name)? {
-            return Ok(Named::Member);
-        }
-        if let Some(found) = self.outside(name)? {
+        if let Some(found) = self.find_spelled(name)? {
             return Ok(found);
         }
-        if let Some(constant) = Constant::named(name) {
-            return Ok(Named::Constant(constant));
+        let lower = name.to_ascii_lowercase();
+        if lower != name
+            && self.is_fortran()
+            && let Some(found) = self.find_spelled(&lower)?
+        {
+            return Ok(found);
         }
         error(self.not_found(name)?)
+    }
+
+    fn find_spelled(&self, name: &str) -> Answer<Option<Named>> {
+        let simple = !name.contains("::");
+        if let Some(at) = self.in_scope(name) {
+            return Ok(Some(Named::Variable(Box::new(self.place(&at.variable, &at.location)))));
+        }
+        if simple && let Some(found) = self.up_level(name)? {
+            return Ok(Some(Named::UpLevel(Box::new(found))));
+        }
+        if simple && self.is_member_of_this(name)? {
+            return Ok(Some(Named::Member));
+        }
+        if let Some(found) = self.outside(name)? {
+            return Ok(Some(found));
+        }
+        Ok(Constant::named(name).map(Named::Constant))
+    }
+
+    /// The variable of a name in the innermost block that has one. Of several in a block, as Triton writes for the stages
+    /// of a value, the first that has a location at the PC, then a size; gdb takes the first, variables before parameters.
+    fn in_scope(&self, name: &str) -> Option<&VariableAt> {
+        let named = || self.found.variables.iter().filter(|at| at.variable.name.as_deref() == Some(name));
+        let innermost = named().map(|at| at.depth).max()?;
+        let has_location = |at: &VariableAt| match &at.location {
+            debuginfo::Location::None | debuginfo::Location::NotAtPc => false,
+            location => location.expression().is_none_or(|bytes| !bytes.is_empty()),
+        };
+        let has_size = |at: &VariableAt| {
+            let size = at.variable.type_id.map(|id| self.debug().byte_size(id));
+            matches!(size, Some(Ok(Some(_))))
+        };
+        let is_argument = |at: &VariableAt| at.variable.kind == VariableKind::Argument;
+        let rank = |at: &&VariableAt| (!has_location(at), !has_size(at), is_argument(at));
+        named().filter(|at| at.depth == innermost).min_by_key(rank)
     }
 
     fn is_member_of_this(&self, name: &str) -> Answer<bool> {
@@ -152,11 +189,11 @@ impl Scene<'_, '_> {
 
     /// The frame's unit, then the others.
     pub(super) fn units(&self) -> Vec<UnitId> {
-        let own = self.found.function.unit();
+        let own = self.found.unit();
         // An unreadable unit hides its names; `not_found` reports it.
-        let others = (0..self.debug().unit_count()).map(UnitId).filter(|unit| *unit != own);
+        let others = (0..self.debug().unit_count()).map(UnitId).filter(|unit| Some(*unit) != own);
         let others = others.filter(|unit| self.debug().unit(*unit).is_ok());
-        std::iter::once(own).chain(others).collect()
+        own.into_iter().chain(others).collect()
     }
 
     /// A name outside of the function.
@@ -223,14 +260,14 @@ impl Scene<'_, '_> {
 
     /// Evaluates a variable's location, for all lanes.
     pub(super) fn place(&self, variable: &Variable, said: &debuginfo::Location) -> Placed {
-        self.place_in(&self.found.frame, self.found.function.unit(), variable, said)
+        self.place_in(&self.found.frame, self.found.unit(), variable, said)
     }
 
     /// [`Self::place`] in another frame, whose function is of that unit.
     pub(super) fn place_in(
         &self,
         frame: &Frame<'_>,
-        own: UnitId,
+        own: Option<UnitId>,
         variable: &Variable,
         said: &debuginfo::Location,
     ) -> Placed {
@@ -279,17 +316,8 @@ impl Scene<'_, '_> {
         let context = frame.context.of_unit(variable.unit, encoding);
         let size = variable.type_id.and_then(|id| frame.debug.byte_size(id).ok().flatten());
         let size = size.map(|size| BitSize(size.saturating_mul(8)));
-        let (groups, provenance) = frame.locate(&context, &program, reading, size, self.lanes);
-        // An object larger than the idiom's description is refused as a whole: its parts would belong to other lanes.
-        let held = |location, lane| match (provenance.idiom, size) {
-            (Some(_), Some(size)) => clang_xderef::check_size(&location, lane, size).map(|()| location),
-            _ => Ok(location),
-        };
-        let each = groups.into_iter().map(|group| {
-            let lane = group.lanes.first().unwrap_or_default();
-            let found = group.result.and_then(|location| held(location, lane));
-            (group.lanes, found.map_err(|why| refused(&why)))
-        });
+        let (groups, provenance) = frame.context.locate_whole(&context, &program, reading, size, self.lanes);
+        let each = groups.into_iter().map(|group| (group.lanes, group.result.map_err(|why| refused(&why))));
         placed(each.collect(), provenance)
     }
 
@@ -297,11 +325,11 @@ impl Scene<'_, '_> {
     pub(super) fn readable(
         &self,
         frame: &Frame<'_>,
-        own: UnitId,
+        own: Option<UnitId>,
         variable: &Variable,
         bytes: &[u8],
     ) -> Result<Readable, crate::dwarf::Error> {
-        let is_own = variable.unit == own;
+        let is_own = own == Some(variable.unit);
         let encoding = if is_own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
         let program = Program::decode_within(frame.context.machine().budget(), bytes, encoding)?;
         if is_own {
@@ -327,12 +355,15 @@ impl Scene<'_, '_> {
 
     /// The message for an unknown name: a variable of another block of the function, or nothing at all.
     fn not_found(&self, name: &str) -> Answer<String> {
-        let function = &self.found.function.function;
+        let scopes = match &self.found.function {
+            Ok(at) => &at.function.scopes[..],
+            Err(_) => &[],
+        };
         let has = |scope: &&debuginfo::Scope| {
             scope.variables.iter().any(|variable| variable.name.as_deref() == Some(name))
         };
         let ranges: Vec<Range<ElfAddress>> =
-            function.scopes.iter().filter(has).flat_map(|scope| scope.ranges.clone()).collect();
+            scopes.iter().filter(has).flat_map(|scope| scope.ranges.clone()).collect();
         Ok(if ranges.is_empty() {
             let none = format!("there is no `{name}` in this frame or its code object");
             let units = (0..self.debug().unit_count()).map(UnitId);
@@ -340,11 +371,11 @@ impl Scene<'_, '_> {
             let mut problems = self.found.problems.iter().cloned().chain(unread.map(|why| why.to_string()));
             match problems.next() {
                 Some(first) => format!("{none}, but not all of its debug information can be read: {first}"),
-                None => none,
+                None => self.found.note().map_or_else(|| none.clone(), |note| format!("{none}: {note}")),
             }
         } else {
             format!(
-                "`{name}` is not in scope at PC {}; it is at {}",
+                "`{name}` {NOT_IN_SCOPE} {}; it is at {}",
                 self.found.pc,
                 self.found.frame.listed(&ranges)
             )

@@ -2,10 +2,11 @@
 //!
 //! Precedence is gdb's (its manual, "Artificial Arrays", and the order of its grammar): `@` binds weaker than `+` and
 //! stronger than `<<`, so `p[1]@n+1` is `p[1] @ (n+1)`. C needs the set of types to decide whether `(a) * b` is a
-//! cast: the caller answers that. The text alone determines everything else.
+//! cast: the caller answers that. In a frame of Fortran `%` is the sign of a member and `x(i, j)` an element. The text
+//! alone determines everything else.
 
 use super::lex::{Token, Word, words};
-use super::path::{Binary, Node, Path, TypeName, Unary};
+use super::path::{Binary, MemberSign, Node, Path, TypeName, Unary};
 
 /// Maximum length of a path, in characters.
 pub const MAX_PATH: usize = 1024;
@@ -31,11 +32,19 @@ const TYPE_WORDS: &[&str] = &[
 /// Words of a type without effect on a value.
 const QUALIFIERS: &[&str] = &["const", "volatile", "restrict", "__restrict__", "_Atomic"];
 
-/// Parses a path. `is_type` answers whether a name is a type's and not a variable's.
+/// Parses a path in the notation of C. `is_type` answers whether a name is a type's and not a variable's.
 ///
 /// # Errors
 /// The text is no path; with the column and the reason.
 pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseError> {
+    parse_in(false, text, is_type)
+}
+
+/// [`parse`] for a frame of Fortran, or of another language.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_in(is_fortran: bool, text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseError> {
     if text.chars().nth(MAX_PATH).is_some() {
         return Err(ParseError {
             column: MAX_PATH + 1,
@@ -43,7 +52,7 @@ pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseEr
         });
     }
     let (tokens, end) = words(text)?;
-    let mut parser = Parser { tokens: &tokens, end: &end, at: 0, is_type };
+    let mut parser = Parser { tokens: &tokens, end: &end, at: 0, is_type, is_fortran };
     let found = parser.binary(0, 0)?;
     match parser.word() {
         Word::End => Ok(found.0),
@@ -81,6 +90,7 @@ struct Parser<'a> {
     end: &'a Token,
     at: usize,
     is_type: &'a dyn Fn(&str) -> bool,
+    is_fortran: bool,
 }
 
 /// A path with its depth, which bounds the recursion of functions over it.
@@ -174,29 +184,56 @@ impl Parser<'_> {
         let mut found = self.primary(open)?;
         loop {
             let column = self.token(0).column;
+            if let Some(sign) = self.member_sign() {
+                self.at += 1;
+                let Word::Name(name) = self.word().clone() else {
+                    let found = self.word().describe();
+                    return Err(self.error(format!("expected a member's name, found {found}")));
+                };
+                let column = self.token(0).column;
+                self.at += 1;
+                let node = Node::Member { object: Box::new(found.0), name, sign };
+                found = self.checked(column, node, found.1 + 1)?;
+                continue;
+            }
             let (node, depth) = match self.word() {
-                Word::Sign(sign @ ("." | "->")) => {
-                    let arrow = *sign == "->";
-                    self.at += 1;
-                    let Word::Name(name) = self.word().clone() else {
-                        let found = self.word().describe();
-                        return Err(self.error(format!("expected a member's name, found {found}")));
-                    };
-                    let column = self.token(0).column;
-                    self.at += 1;
-                    let node = Node::Member { object: Box::new(found.0), name, arrow };
-                    found = self.checked(column, node, found.1 + 1)?;
-                    continue;
-                }
                 Word::Sign("[") => {
                     self.at += 1;
                     let (index, inner) = self.binary(0, open + 1)?;
                     self.expect("]", column)?;
                     (Node::Index(Box::new(found.0), Box::new(index)), found.1.max(inner) + 1)
                 }
+                Word::Sign("(") if self.is_fortran => {
+                    let (indexes, inner) = self.indexes(open, column)?;
+                    (Node::Element(Box::new(found.0), indexes), found.1.max(inner) + 1)
+                }
                 _ => return Ok(found),
             };
             found = self.checked(column, node, depth)?;
+        }
+    }
+
+    fn member_sign(&self) -> Option<MemberSign> {
+        match self.word() {
+            Word::Sign(".") => Some(MemberSign::Dot),
+            Word::Sign("->") => Some(MemberSign::Arrow),
+            Word::Sign("%") if self.is_fortran => Some(MemberSign::Percent),
+            _ => None,
+        }
+    }
+
+    /// The indexes in brackets, with their depth; `opened`: the column of the bracket.
+    fn indexes(&mut self, open: usize, opened: usize) -> Result<(Vec<Path>, usize), ParseError> {
+        let (mut indexes, mut depth) = (Vec::new(), 0);
+        loop {
+            self.at += 1;
+            let (index, inner) = self.binary(0, open + 1)?;
+            indexes.push(index);
+            depth = depth.max(inner);
+            if !self.is(",") {
+                self.expect(")", opened)?;
+                return Ok((indexes, depth));
+            }
         }
     }
 
@@ -207,7 +244,7 @@ impl Parser<'_> {
                 return Err(self.error(format!("expected an object, found the type `{name}`")));
             }
             Word::Name(name) => Node::Name(name),
-            Word::Integer { value, long, unsigned } => Node::Integer { value, long, unsigned },
+            Word::Integer { value, long, unsigned, hex } => Node::Integer { value, long, unsigned, hex },
             Word::Float { value, single } => Node::Float { value, single },
             Word::Character(code) => Node::Character(code),
             Word::Register(name) => Node::Register(name),
@@ -305,6 +342,11 @@ impl Parser<'_> {
 
     /// Whether `(name)` is a cast: the next word begins an operand and cannot continue one, or the name is a type's.
     fn casts(&self, words: &[String]) -> bool {
+        let is_type = || words.first().is_some_and(|name| (self.is_type)(name));
+        // `(w)(2, 1)` is an element.
+        if self.is_fortran {
+            return is_type();
+        }
         match &self.token(1).word {
             Word::Name(_)
             | Word::Integer { .. }
@@ -313,7 +355,7 @@ impl Parser<'_> {
             | Word::Register(_)
             | Word::Address { .. }
             | Word::Sign("(" | "~" | "!") => true,
-            Word::Sign("*" | "&" | "-" | "+") => words.first().is_some_and(|name| (self.is_type)(name)),
+            Word::Sign("*" | "&" | "-" | "+") => is_type(),
             _ => false,
         }
     }

@@ -7,6 +7,7 @@ use super::MAX_REPEAT;
 use super::eval::{PathEvaluator, Scene};
 use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved, narrowed};
+use super::path::MemberSign;
 use super::pointer::Pointer;
 use super::typed::{Shape, Ty, shape_of};
 use crate::bounds::MAX_MEMBER_DEPTH;
@@ -18,13 +19,16 @@ use crate::units::{BitSize, LaneSet};
 /// Maximum number of members visited for one name.
 pub(super) const MAX_MEMBERS: usize = 1 << 16;
 
+/// Words of the error about an unknown member, before its name in backquotes.
+pub(crate) const NO_MEMBER: &str = "has no member";
+
 impl PathEvaluator<'_, '_, '_> {
     pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
         let shape = self.own_shape(object)?;
         let object = &self.data_of(object)?;
         match shape {
-            Shape::Array { element, lower, count, stride } => {
-                self.check_bounds(object, index, lower, count)?;
+            Shape::Array { element, lower, count, stride, .. } => {
+                self.check_bounds(&object.ty, None, index, lower, count)?;
                 let index = index - i128::from(lower);
                 let size = self.size(&element)?;
                 let inside = count.is_some_and(|count| (0..i128::from(count)).contains(&index));
@@ -56,6 +60,9 @@ impl PathEvaluator<'_, '_, '_> {
             }
             Shape::Other if self.is_array(&object.ty)? => {
                 let ty = self.type_name(&object.ty);
+                if self.scene.is_fortran() {
+                    return error(format!("`[]` cannot take a row of `{ty}`: write all indexes, `(1, 2)`"));
+                }
                 error(format!(
                     "`[]` cannot take a row of `{ty}`: bounds or strides of the inner dimensions differ from C's. Print the whole array"
                 ))
@@ -69,16 +76,26 @@ impl PathEvaluator<'_, '_, '_> {
 
     /// The shape of an object, with the numbers that the object determines: bounds and strides in a descriptor.
     pub(super) fn own_shape(&self, object: &Object) -> Answer<Shape> {
-        let shape = self.shape(object)?;
-        let (Shape::Other | Shape::Array { count: None, .. }, Ty::Die(id)) = (&shape, &object.ty) else {
-            return Ok(shape);
-        };
+        match self.shape(object)? {
+            shape @ (Shape::Other | Shape::Array { count: None, .. }) => {
+                Ok(self.own_type(object)?.map_or(shape, |own| shape_of(&own)))
+            }
+            shape => Ok(shape),
+        }
+    }
+
+    /// The type of an object with the numbers that the object determines; `None` without debug information.
+    pub(super) fn own_type(&self, object: &Object) -> Answer<Option<Arc<Type>>> {
+        let Ty::Die(id) = &object.ty else { return Ok(None) };
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
-        let Some(found) = debug.stripped(*id).map_err(words)? else { return Ok(shape) };
+        let Some(found) = debug.stripped(*id).map_err(words)? else { return Ok(None) };
+        if !matches!(found.kind, TypeKind::Array { .. }) {
+            return Ok(Some(found));
+        }
         let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
         self.note(LaneSet::one(self.lane));
         match found.for_object(&asked) {
-            Ok(own) => Ok(shape_of(&Arc::new(own))),
+            Ok(own) => Ok(Some(Arc::new(own))),
             Err(why) => error(why.to_string()),
         }
     }
@@ -88,32 +105,6 @@ impl PathEvaluator<'_, '_, '_> {
         let Ty::Die(id) = ty else { return Ok(false) };
         let found = self.scene.debug().stripped(*id).map_err(words)?;
         Ok(found.is_some_and(|found| matches!(found.kind, TypeKind::Array { .. })))
-    }
-
-    /// Refuses an index outside of an array's bounds if the language is not of C's family or the first index is not 0.
-    /// In C an index past the end is an address like any other.
-    fn check_bounds(&self, array: &Object, index: i128, lower: i64, count: Option<u64>) -> Answer<()> {
-        let debug = self.scene.debug();
-        let is_bounded = match &array.ty {
-            Ty::Die(id) => match debug.stripped(*id).map_err(words)? {
-                Some(found) => debug.unit(found.unit).map_err(words)?.language.lower_bound() != 0,
-                None => false,
-            },
-            _ => false,
-        };
-        let first = i128::from(lower);
-        let past = count.map(|count| first.saturating_add(i128::from(count)));
-        if !is_bounded && lower == 0 || index >= first && past.is_none_or(|past| index < past) {
-            return Ok(());
-        }
-        let ty = self.type_name(&array.ty);
-        error(match past {
-            Some(past) if past > first => {
-                format!("index {index} is outside of `{ty}`: its indexes are {first} to {}", past - 1)
-            }
-            Some(_) => format!("index {index} is outside of `{ty}`: it has no elements"),
-            None => format!("index {index} is outside of `{ty}`: its first index is {first}"),
-        })
     }
 
     /// A part of an object, moved by that number of bits.
@@ -141,19 +132,21 @@ impl PathEvaluator<'_, '_, '_> {
         }
     }
 
+    /// The number of components of a vector type; `None`: another type.
+    pub(super) fn components(&self, ty: &Ty) -> Answer<Option<u64>> {
+        let Ty::Die(id) = ty else { return Ok(None) };
+        let found = self.scene.debug().stripped(*id).map_err(words)?;
+        Ok(found.and_then(|found| match &found.kind {
+            TypeKind::Array { is_vector: true, dimensions, .. } => dimensions.first()?.count(),
+            _ => None,
+        }))
+    }
+
     /// A component of a vector by its name in OpenCL and clang: `x` to `w`, `s0` to `sf`. `None`: it is no vector.
-    fn component(&self, object: &Object, name: &str) -> Answer<Option<Object>> {
-        let count = |ty: &Ty| -> Answer<Option<u64>> {
-            let Ty::Die(id) = ty else { return Ok(None) };
-            let found = self.scene.debug().stripped(*id).map_err(words)?;
-            Ok(found.and_then(|found| match &found.kind {
-                TypeKind::Array { is_vector: true, dimensions, .. } => dimensions.first()?.count(),
-                _ => None,
-            }))
-        };
+    pub(super) fn component(&self, object: &Object, name: &str) -> Answer<Option<Object>> {
         let (through, count) = match self.shape(object)? {
-            Shape::Pointer { to, .. } => (true, count(&to)?),
-            _ => (false, count(&object.ty)?),
+            Shape::Pointer { to, .. } => (true, self.components(&to)?),
+            _ => (false, self.components(&object.ty)?),
         };
         let Some(count) = count else { return Ok(None) };
         let index = match name.as_bytes() {
@@ -166,18 +159,27 @@ impl PathEvaluator<'_, '_, '_> {
             Some(index) if through => self.element(&self.pointee(object)?, index.into()).map(Some),
             Some(index) => self.element(object, index.into()).map(Some),
             None => {
-                let ty = self.type_name(&object.ty);
-                error(format!("`{ty}` has no component `{name}`: it has {count}, x, y, z, w or s0 to sf"))
+                let (ty, last) = (self.type_name(&object.ty), count.saturating_sub(1).min(15));
+                let letters: Vec<&str> =
+                    ["x", "y", "z", "w"].into_iter().take(count.min(4) as usize).collect();
+                let letters = letters.join(", ");
+                error(format!(
+                    "`{ty}` has no component `{name}`: it has {count}, by name {letters} or s0 to s{last:x}, one at a time"
+                ))
             }
         }
     }
 
-    pub(super) fn named_member(&self, object: &Object, name: &str, arrow: bool) -> Answer<Object> {
+    pub(super) fn named_member(&self, object: &Object, name: &str, sign: MemberSign) -> Answer<Object> {
         if let Some(found) = self.component(object, name)? {
             return Ok(found);
         }
-        let (mut object, record) = self.record_of(object, name, arrow)?;
-        let Some(steps) = self.scene.member_steps(&record, name, 0, &mut 0)? else {
+        let (mut object, record) = self.record_of(object, name, sign == MemberSign::Arrow)?;
+        let mut steps = self.scene.member_steps(&record, name, 0, &mut 0)?;
+        if steps.is_none() && self.scene.is_fortran() {
+            steps = self.scene.member_steps(&record, &name.to_ascii_lowercase(), 0, &mut 0)?;
+        }
+        let Some(steps) = steps else {
             // A static member is a variable of its own.
             if let Some(class) = &record.name
                 && let Ok(Named::Variable(_)) = &*self.scene.named(&format!("{class}::{name}"))
@@ -188,7 +190,7 @@ impl PathEvaluator<'_, '_, '_> {
                 return Ok(function);
             }
             let known = if record.is_declaration { ", which is only declared here" } else { "" };
-            return error(format!("`{}`{known} has no member `{name}`", self.type_name(&object.ty)));
+            return error(format!("`{}`{known} {NO_MEMBER} `{name}`", self.type_name(&object.ty)));
         };
         for member in &steps {
             object = self.member(&object, member)?;
@@ -246,11 +248,22 @@ impl PathEvaluator<'_, '_, '_> {
     }
 
     /// The location of an object's data: elsewhere if its type, as of a descriptor, has `DW_AT_data_location`.
+    ///
+    /// # Errors
+    /// It has no data: a Fortran variable that is not allocated, a pointer that is not associated.
     pub(super) fn data_of(&self, object: &Object) -> Answer<Object> {
         let Ty::Die(id) = object.ty else { return Ok(object.clone()) };
-        let found = self.scene.debug().stripped(id).map_err(words)?;
-        let data = found.as_ref().and_then(|found| found.indirect.as_ref()?.data_location.as_ref());
-        match data {
+        let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
+        let found = debug.stripped(id).map_err(words)?;
+        let Some(indirect) = found.as_ref().and_then(|found| found.indirect.as_deref()) else {
+            return Ok(object.clone());
+        };
+        let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
+        let absence = indirect.absence(&asked);
+        if let Some(why) = absence.or_else(|why| error(why.to_string()))? {
+            return error(format!("`{}` is {why}", self.type_name(&object.ty)));
+        }
+        match &indirect.data_location {
             Some(data) => Ok(Object { location: self.stated(object, data, None)?, ..object.clone() }),
             None => Ok(object.clone()),
         }

@@ -11,6 +11,26 @@ pub struct Path {
     pub node: Node,
 }
 
+impl Path {
+    /// The parts of a path, in the order of the text. The parser bounds their nesting.
+    pub(super) fn parts(&self) -> Vec<&Self> {
+        match &self.node {
+            Node::Name(_)
+            | Node::Integer { .. }
+            | Node::Float { .. }
+            | Node::Character(_)
+            | Node::Register(_)
+            | Node::Address { .. } => Vec::new(),
+            Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => vec![of],
+            Node::Element(object, indexes) => std::iter::once(&**object).chain(indexes).collect(),
+            Node::Binary(_, one, other)
+            | Node::Index(one, other)
+            | Node::Repeat(one, other)
+            | Node::MemberPointer { object: one, member: other, .. } => vec![one, other],
+        }
+    }
+}
+
 /// Columns depend on the text, and are no part of a path's identity.
 impl PartialEq for Path {
     fn eq(&self, other: &Self) -> bool {
@@ -31,6 +51,8 @@ pub enum Node {
         long: bool,
         /// Whether it is unsigned.
         unsigned: bool,
+        /// Whether its text is hexadecimal.
+        hex: bool,
     },
     /// A floating-point number, `14.25`.
     Float {
@@ -54,17 +76,19 @@ pub enum Node {
     Unary(Unary, Box<Path>),
     /// `x + y`.
     Binary(Binary, Box<Path>, Box<Path>),
-    /// `x.y`, `p->y`.
+    /// `x.y`, `p->y`, `x%y`.
     Member {
         /// The object, or a pointer to it.
         object: Box<Path>,
         /// The member.
         name: String,
-        /// Whether the access is through a pointer.
-        arrow: bool,
+        /// The sign before the member.
+        sign: MemberSign,
     },
     /// `x[i]`.
     Index(Box<Path>, Box<Path>),
+    /// `x(i, j)` of Fortran.
+    Element(Box<Path>, Vec<Path>),
     /// `x @ n`: n objects in a row, starting with x.
     Repeat(Box<Path>, Box<Path>),
     /// `(T) x`.
@@ -78,6 +102,17 @@ pub enum Node {
         /// Whether the access is through a pointer.
         arrow: bool,
     },
+}
+
+/// The sign between an object and its member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberSign {
+    /// `.`
+    Dot,
+    /// `->`, through a pointer.
+    Arrow,
+    /// `%` of Fortran.
+    Percent,
 }
 
 /// Operators before an operand.
@@ -140,6 +175,16 @@ impl TypeName {
     }
 }
 
+impl MemberSign {
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Dot => ".",
+            Self::Arrow => "->",
+            Self::Percent => "%",
+        }
+    }
+}
+
 impl Unary {
     fn sign(self) -> &'static str {
         match self {
@@ -187,10 +232,16 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.node {
             Node::Name(name) => f.write_str(name),
-            Node::Integer { value, long, unsigned } => {
-                let fits = if *unsigned { u64::from(u32::MAX) } else { i32::MAX as u64 };
+            Node::Integer { value, long, unsigned, hex } => {
+                // Suffixes that the digits do not imply: a decimal number is signed, a hexadecimal one need not be.
+                let fits = if *unsigned || *hex { u64::from(u32::MAX) } else { i32::MAX as u64 };
+                let signed = if *long { i64::MAX as u64 } else { i32::MAX as u64 };
                 let long = if *long && *value <= fits { "l" } else { "" };
-                write!(f, "{value}{}{long}", if *unsigned { "u" } else { "" })
+                let unsigned = if *unsigned && !(*hex && *value > signed) { "u" } else { "" };
+                match hex {
+                    true => write!(f, "{value:#x}{unsigned}{long}"),
+                    false => write!(f, "{value}{unsigned}{long}"),
+                }
             }
             Node::Float { value, single } => {
                 // The shortest digits that are the same number again.
@@ -215,8 +266,15 @@ impl fmt::Display for Path {
             Node::Binary(operator, left, right) => {
                 write!(f, "{} {} {}", Operand(left), operator.sign(), Operand(right))
             }
-            Node::Member { object, name, arrow } => {
-                write!(f, "{}{}{name}", Postfixed(object), if *arrow { "->" } else { "." })
+            Node::Member { object, name, sign } => {
+                write!(f, "{}{}{name}", Postfixed(object), sign.sign())
+            }
+            Node::Element(object, indexes) => {
+                write!(f, "{}(", Postfixed(object))?;
+                for (at, index) in indexes.iter().enumerate() {
+                    write!(f, "{}{index}", if at == 0 { "" } else { ", " })?;
+                }
+                f.write_str(")")
             }
             Node::Index(object, index) => write!(f, "{}[{index}]", Postfixed(object)),
             Node::Repeat(object, count) => write!(f, "{}@{}", Operand(object), Operand(count)),

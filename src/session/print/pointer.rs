@@ -32,7 +32,7 @@ impl PathEvaluator<'_, '_, '_> {
     pub(super) fn pointee(&self, object: &Object) -> Answer<Object> {
         match self.shape(object)? {
             Shape::Pointer { to, space } => self.through(object, to, space),
-            Shape::Array { .. } => self.element(object, 0),
+            Shape::Array { is_vector: false, .. } => self.element(object, 0),
             Shape::Function => Ok(object.clone()),
             other => {
                 error(format!("`*` needs a pointer; `{}` is {}", self.type_name(&object.ty), other.words()))
@@ -114,11 +114,11 @@ impl PathEvaluator<'_, '_, '_> {
     }
 
     /// A pointer, or an operand that decays to one in arithmetic: arrays and functions in memory. `None` for other
-    /// types.
+    /// types, also for vectors.
     pub(super) fn pointer(&self, object: &Object) -> Answer<Option<Pointer>> {
         Ok(match self.shape(object)? {
             Shape::Pointer { to, space } => Some(Pointer { to, space, address: self.address(object)? }),
-            Shape::Array { element, stride, .. } => {
+            Shape::Array { element, stride, is_vector: false, .. } => {
                 if let Some(stride) = stride
                     && i128::from(stride) != i128::from(self.size(&element)?) * 8
                 {

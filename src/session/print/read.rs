@@ -48,8 +48,14 @@ impl PathEvaluator<'_, '_, '_> {
     pub(super) fn optimized_out(&self, location: &Location, bits: &Bits) -> ValueState {
         // The call frame information of a caller's callees explains its registers.
         let size = BitSize(bits.bytes().len() as u64 * 8);
-        let settled = self.scene.found.frame.context.level.settled(location, self.lane, size);
-        ValueState::OptimizedOut(undefined(settled.as_ref().unwrap_or(location), self.lane).into())
+        let context = &self.scene.found.frame.context;
+        match context.level.settled(location, self.lane, size) {
+            Err(why) if why.cause.lost().is_some() => failed(&why, &**context.kind()),
+            settled => {
+                let location = settled.as_ref().unwrap_or(location);
+                ValueState::OptimizedOut(undefined(location, self.lane, &**context.kind()).into())
+            }
+        }
     }
 
     /// The location of the first missing byte.
@@ -57,8 +63,12 @@ impl PathEvaluator<'_, '_, '_> {
         let at = bits.not_captured().iter().position(|mask| *mask != 0)?;
         let place = moved(location, at as i128 * 8, self.lane).unwrap_or_else(|| location.clone());
         let place = narrowed(place, BitSize(8), self.lane);
+        let context = &self.scene.found.frame.context;
+        if let Err(why) = context.level.settled(&place, self.lane, BitSize(8)) {
+            return Some(why.cause.root().named(&**context.kind()));
+        }
         let words = self.place_words(&place, BitSize(8));
-        Some(match self.scene.found.frame.context.lacks_private(&place, self.lane) {
+        Some(match context.lacks_private(&place, self.lane) {
             true => format!("{words}: {NO_PRIVATE_MEMORY}"),
             false => format!("{words} was not captured"),
         })
@@ -100,6 +110,11 @@ impl PathEvaluator<'_, '_, '_> {
         if let (Some(bits @ 1..=63), Sort::Signed | Sort::Character) = (object.bits, sort) {
             let unused = 64 - bits as u32;
             number = ((number << unused) as i64 >> unused) as u64;
+        }
+        // A bit-field whose values fit in `int` is promoted to it, whatever its declared type (C++ [conv.prom]/5).
+        let most = if sort == Sort::Unsigned { 31 } else { 32 };
+        if bytes >= 4 && object.bits.is_some_and(|bits| bits <= most) {
+            return Ok(Integer::new(number, Basic::integer(4, false)));
         }
         Ok(Integer::new(number, Basic { name: "", bytes, sort }))
     }

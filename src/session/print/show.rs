@@ -9,7 +9,7 @@ use super::object::{Answer, Object, error, moved};
 use super::path::{Node, Path};
 use super::typed::{Basic, Shape, Sort, Ty};
 use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
-use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
+use crate::debuginfo::format::{Absence, Contents, Element, Letter, Notation, Options, Value};
 use crate::dwarf::Bits;
 use crate::session::reading::address::GLOBAL;
 use crate::session::values::{
@@ -37,7 +37,7 @@ impl Scene<'_, '_> {
         {
             *type_name = Ty::Die(id).name(self.debug()).ok();
         }
-        let shown = walk.object(path).and_then(|object| {
+        let shown = walk.object_of_path(path).and_then(|object| {
             if type_name.is_none() {
                 *type_name = Some(object.ty.name(self.debug()).map_err(words)?);
             }
@@ -65,7 +65,10 @@ impl PathEvaluator<'_, '_, '_> {
     fn shown(&self, object: &Object, letter: Option<Letter>) -> Answer<Shown> {
         let lane = self.lane;
         let debug = self.scene.debug();
+        // The bytes at the location are those of a descriptor, which has a form of its own.
+        let is_elsewhere = matches!(object.ty, Ty::Die(id) if debug.has_data_elsewhere(id));
         let size = match (self.shape(object)?, object.ty.size(debug).map_err(words)?) {
+            _ if is_elsewhere => 0,
             (Shape::Function, _) => return self.shown_function(object),
             (Shape::Void, _) => return error("`void` has no value: cast it to the type of the data there"),
             (_, None) => self.stated_size(object)?,
@@ -100,6 +103,11 @@ impl PathEvaluator<'_, '_, '_> {
                 let tree = self.tree(object, &bits, letter)?;
                 let (text, is_whole) = self.scene.text(&tree);
                 let state = match (&tree, &missing) {
+                    (Value::Absent { .. }, _) if is_elsewhere => {
+                        let data = self.data_of(object)?;
+                        let data = self.place_words(&data.location, BitSize(8));
+                        ValueState::Unavailable(format!("its data at {data} was not captured").into())
+                    }
                     (Value::Absent { absent: Absence::Unavailable }, Some(missing)) => {
                         ValueState::Unavailable(missing.clone().into())
                     }
@@ -125,10 +133,13 @@ impl PathEvaluator<'_, '_, '_> {
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
         let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
         self.note(LaneSet::one(self.lane));
-        match debug.byte_size_of(id, &asked).map_err(words)? {
-            Some(size) => Ok(size),
-            None => error(format!("the size of `{}` is not known", self.type_name(&object.ty))),
+        if let Some(size) = debug.byte_size_of(id, &asked).map_err(words)? {
+            return Ok(size);
         }
+        let own = debug.stripped(id).map_err(words)?;
+        let why = own.and_then(|own| own.unknown_length(&asked));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        error(format!("the size of `{}` is not known{why}", self.type_name(&object.ty)))
     }
 
     /// A function has no meaningful bytes: the output is its type, address and symbol.
@@ -250,7 +261,8 @@ impl PathEvaluator<'_, '_, '_> {
             };
             elements.push(Element { value: self.value(element, part, None, options)?, repeats: 1 });
         }
-        Ok(Value::Elements { elements, omitted: count.saturating_sub(shown as u64) })
+        let omitted = count.saturating_sub(shown as u64);
+        Ok(Value::Elements { elements, omitted, notation: Notation::C })
     }
 
     /// The text after a pointer's number: the symbol at its target, or the string.
@@ -325,7 +337,9 @@ fn scalar(basic: Basic, space: Option<AddressSpace>, contents: Contents<'_>, opt
             1 => "true".to_owned(),
             other => other.to_string(),
         },
-        (None, Sort::Character) => Letter::Character.write(number, &|_| None).unwrap_or_default(),
+        (None, Sort::Character | Sort::Unsigned) if basic.bytes == 1 => {
+            Letter::Character.write(number, &|_| None).unwrap_or_default()
+        }
         (None, _) => number.natural(),
     })
 }

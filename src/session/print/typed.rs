@@ -48,12 +48,36 @@ const BASICS: &[Basic] = &[
     Basic { name: "unsigned long long", bytes: 8, sort: Sort::Unsigned },
     Basic { name: "float", bytes: 4, sort: Sort::Float },
     Basic { name: "double", bytes: 8, sort: Sort::Float },
+    Basic { name: "_Float16", bytes: 2, sort: Sort::Float },
+];
+
+/// Names of base types by headers and OpenCL; a type of the code object hides them.
+const ALIASES: &[Basic] = &[
+    Basic { name: "int8_t", bytes: 1, sort: Sort::Character },
+    Basic { name: "uint8_t", bytes: 1, sort: Sort::Unsigned },
+    Basic { name: "int16_t", bytes: 2, sort: Sort::Signed },
+    Basic { name: "uint16_t", bytes: 2, sort: Sort::Unsigned },
+    Basic { name: "int32_t", bytes: 4, sort: Sort::Signed },
+    Basic { name: "uint32_t", bytes: 4, sort: Sort::Unsigned },
+    Basic { name: "int64_t", bytes: 8, sort: Sort::Signed },
+    Basic { name: "uint64_t", bytes: 8, sort: Sort::Unsigned },
+    Basic { name: "size_t", bytes: 8, sort: Sort::Unsigned },
+    Basic { name: "uchar", bytes: 1, sort: Sort::Unsigned },
+    Basic { name: "ushort", bytes: 2, sort: Sort::Unsigned },
+    Basic { name: "uint", bytes: 4, sort: Sort::Unsigned },
+    Basic { name: "ulong", bytes: 8, sort: Sort::Unsigned },
+    Basic { name: "half", bytes: 2, sort: Sort::Float },
 ];
 
 impl Basic {
     /// The type of that canonical name.
     pub(super) fn named(name: &str) -> Option<Self> {
         BASICS.iter().copied().find(|basic| basic.name == name)
+    }
+
+    /// The base type of an alias.
+    pub(super) fn alias(name: &str) -> Option<Self> {
+        ALIASES.iter().copied().find(|basic| basic.name == name)
     }
 
     /// The type of literals and arithmetic of that size and sign.
@@ -117,6 +141,7 @@ pub(super) enum Shape {
         lower: i64,
         count: Option<u64>,
         stride: Option<i64>,
+        is_vector: bool,
     },
     Record(Arc<Type>),
     Number(Sort),
@@ -156,7 +181,8 @@ impl Ty {
             Self::Basic(basic) => Shape::Number(basic.sort),
             Self::Pointer { to, space, .. } => Shape::Pointer { to: (**to).clone(), space: *space },
             Self::Array { element, count } => {
-                Shape::Array { element: (**element).clone(), lower: 0, count: Some(*count), stride: None }
+                let (element, count) = ((**element).clone(), Some(*count));
+                Shape::Array { element, lower: 0, count, stride: None, is_vector: false }
             }
             Self::Function { .. } => Shape::Function,
             Self::Die(id) => match debug.stripped(*id)? {
@@ -191,6 +217,10 @@ impl Ty {
             Self::Void => Ok(spaced("void")),
             Self::Basic(basic) => Ok(spaced(basic.name)),
             Self::Die(id) => debug.type_name_around(Some(*id), &declarator),
+            // gdb's notation in a unit of Fortran.
+            Self::Pointer { to, .. } if matches!(&**to, Self::Die(id) if debug.is_fortran(*id)) => {
+                Ok(spaced(&format!("PTR TO -> ( {} )", to.name(debug)?)))
+            }
             Self::Pointer { to, .. } => {
                 let binds = matches!(to.shape(debug)?, Shape::Array { .. } | Shape::Function);
                 to.named_around(
@@ -229,7 +259,7 @@ pub(super) fn shape_of(found: &Arc<Type>) -> Shape {
         TypeKind::Reference { to, address_space, .. } => {
             Shape::Reference { to: of(*to), space: *address_space }
         }
-        TypeKind::Array { element, dimensions, stride, rank: None, .. } => {
+        TypeKind::Array { element, dimensions, stride, rank: None, is_vector } => {
             let mut inner = of(*element);
             let Some((first, rest)) = dimensions.split_first() else { return Shape::Other };
             // The array's own stride is that of its innermost dimension.
@@ -251,7 +281,8 @@ pub(super) fn shape_of(found: &Arc<Type>) -> Shape {
             };
             match &first.lower {
                 Number::Constant(lower) => {
-                    Shape::Array { element: inner, lower: *lower, count: first.count(), stride }
+                    let (lower, count, is_vector) = (*lower, first.count(), *is_vector);
+                    Shape::Array { element: inner, lower, count, stride, is_vector }
                 }
                 Number::Dynamic(_) => Shape::Other,
             }

@@ -1,6 +1,6 @@
 //! Objects on a path as typed values.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::eval::{PathEvaluator, Scene};
@@ -11,7 +11,7 @@ use super::typed_value::{
     EnumValue, FloatFormat, MAX_TYPED_TEXT, MAX_TYPED_VALUES, PointerValue, TypedAddress, TypedField,
     TypedLane, TypedQuery, TypedValue, TypedValues,
 };
-use super::{ParseError, Path, parse};
+use super::{ParseError, Path};
 use crate::bounds::MAX_VALUE_DEPTH;
 use crate::debuginfo::{Base, Record, Type, TypeKind};
 use crate::session::reading::address::{GENERIC, GLOBAL};
@@ -35,10 +35,12 @@ pub(in crate::session) fn typed(
         let states = crate::session::waves::lanes::in_frame(&Frames::near(reader, wave, frame)?, frame)?;
         let lanes = asked.iter().fold(LaneSet::EMPTY, |lanes, one| lanes.or(one.lanes));
         let scene = Scene::new(reader, wave, &found, lanes.and(all));
+        let shared = RefCell::default();
         let each = asked.iter().map(|query| {
-            let path = parse(&query.path, &|name| scene.is_type(name))?;
+            let path = scene.parsed(&query.path)?;
             let lanes = query.lanes.and(all).iter();
-            let lanes = lanes.map(|lane| scene.typed(&path, lane, query.wants_text, &states)).collect();
+            let lanes =
+                lanes.map(|lane| scene.typed(&path, lane, query.wants_text, &states, &shared)).collect();
             Ok(TypedValues { lanes })
         });
         Ok(each.collect())
@@ -46,15 +48,31 @@ pub(in crate::session) fn typed(
 }
 
 impl Scene<'_, '_> {
-    fn typed(&self, path: &Path, lane: LaneId, wants_text: bool, states: &LaneStates) -> TypedLane {
+    fn typed(
+        &self,
+        path: &Path,
+        lane: LaneId,
+        wants_text: bool,
+        states: &LaneStates,
+        shared: &RefCell<Option<SharedArray>>,
+    ) -> TypedLane {
         let walk = PathEvaluator::new(self, lane);
-        let read = TypedReader { walk: &walk, wants_text, left: Cell::new(MAX_TYPED_VALUES) };
-        let value = match walk.object(path) {
+        let read = TypedReader { walk: &walk, wants_text, left: Cell::new(MAX_TYPED_VALUES), shared };
+        let value = match walk.object_of_path(path) {
             Ok(object) => read.value(&object, 0),
             Err(why) => TypedValue::Missing(*why),
         };
         TypedLane { lane, state: states.of(lane), value, inferred: walk.inferred() }
     }
+}
+
+/// The elements of an array of numbers in global memory: lanes and paths that lead to it share them.
+#[derive(Debug)]
+struct SharedArray {
+    element: Ty,
+    address: u64,
+    count: u64,
+    elements: Vec<TypedValue>,
 }
 
 /// A conversion of objects of one lane.
@@ -63,6 +81,8 @@ struct TypedReader<'r, 'w, 's, 'f> {
     wants_text: bool,
     /// The remaining number of values.
     left: Cell<usize>,
+    /// The last array that lanes can share.
+    shared: &'r RefCell<Option<SharedArray>>,
 }
 
 impl TypedReader<'_, '_, '_, '_> {
@@ -82,12 +102,18 @@ impl TypedReader<'_, '_, '_, '_> {
             return error(format!("more than {MAX_VALUE_DEPTH} parts inside one another"));
         }
         let found = self.stripped(&object.ty)?;
+        let enumeration = || found.as_deref().and_then(|found| found.name.clone());
         match found.as_deref().map(|found| &found.kind) {
             Some(TypeKind::Record(record)) => return self.record(object, record, depth),
             Some(TypeKind::Enum { enumerators, scope, .. }) => {
                 let value = walk.integer(object)?.wide();
                 let (enumerators, scope) = (enumerators.clone().into(), scope.clone());
-                return Ok(TypedValue::Enumerator(EnumValue { value, enumerators, scope }));
+                return Ok(TypedValue::Enumerator(EnumValue {
+                    value,
+                    enumerators,
+                    scope,
+                    enumeration: enumeration(),
+                }));
             }
             Some(TypeKind::Base(base)) => {
                 if let Some(value) = self.base(object, base)? {
@@ -256,13 +282,31 @@ impl TypedReader<'_, '_, '_, '_> {
         let Some(count) = count else {
             return error(format!("the length of `{}` is unknown: use `@`", walk.type_name(&object.ty)));
         };
-        let is_text = match self.stripped(element)?.as_deref() {
+        let found = self.stripped(element)?;
+        let is_text = match found.as_deref() {
             Some(Type { byte_size: Some(1), kind: TypeKind::Base(base), .. }) => base.encoding.is_character(),
             _ => false,
         };
         let data = walk.data_of(object)?;
         let address = walk.place_address(&data).ok();
         let address = address.map(|address| self.address(walk.decayed_space(&data), address));
+        // Numbers in global memory are those of all lanes; pointers may lead to memory of their own.
+        let is_number = matches!(found.as_deref(), Some(Type { kind: TypeKind::Base(_), .. }));
+        let is_fresh = lower == 0 && self.left.get() + 1 == MAX_TYPED_VALUES;
+        let place = address.as_ref().filter(|_| is_number && is_fresh).map(|address| address.place);
+        let place = place.filter(|(space, _)| *space == GLOBAL).map(|(_, address)| address);
+        if let Some(shared) = self.shared.borrow().as_ref()
+            && Some(shared.address) == place
+            && shared.count == count
+            && shared.element == *element
+        {
+            let budget = walk.scene.reader.budget();
+            if let Err(why) = budget.take_values(shared.elements.len() as u64) {
+                return error(why.to_string());
+            }
+            let elements = shared.elements.clone();
+            return Ok(TypedValue::Array { elements, count, is_text, address });
+        }
         let mut elements = Vec::new();
         for index in 0..count {
             if self.left.get() == 0 {
@@ -273,6 +317,10 @@ impl TypedReader<'_, '_, '_, '_> {
                 Ok(part) => self.value(&part, depth + 1),
                 Err(why) => TypedValue::Missing(*why),
             });
+        }
+        if let Some(address) = place {
+            let (element, elements) = (element.clone(), elements.clone());
+            *self.shared.borrow_mut() = Some(SharedArray { element, address, count, elements });
         }
         Ok(TypedValue::Array { elements, count, is_text, address })
     }

@@ -114,6 +114,8 @@ pub struct EnumValue {
     pub enumerators: Arc<[Enumerator]>,
     /// The qualifier of their names, without `::`.
     pub scope: Option<Arc<str>>,
+    /// The enumeration's name with its scopes, which C++ also takes as a qualifier; `None`: it has none.
+    pub enumeration: Option<Arc<str>>,
 }
 
 /// An address with its space.
@@ -157,10 +159,20 @@ impl EnumValue {
     pub fn named(&self, name: &str) -> Option<i128> {
         let own = name.rsplit("::").next().unwrap_or(name);
         let qualifier = name.strip_suffix(own).unwrap_or_default().trim_end_matches("::");
-        let scope = self.scope.as_deref().unwrap_or_default();
-        let fits = qualifier.is_empty() || scope == qualifier || scope.ends_with(&format!("::{qualifier}"));
+        let fits = qualifier.is_empty()
+            || [&self.scope, &self.enumeration].into_iter().flatten().any(|scope| {
+                scope.strip_suffix(qualifier).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+            });
         let found = self.enumerators.iter().find(|enumerator| *enumerator.name == *own);
         found.filter(|_| fits).map(|enumerator| enumerator.value)
+    }
+
+    /// Whether two values are of one enumeration, also of its copies in several units.
+    #[must_use]
+    pub fn is_of(&self, other: &Self) -> bool {
+        self.enumeration == other.enumeration
+            && self.scope == other.scope
+            && (self.enumeration.is_some() || self.enumerators == other.enumerators)
     }
 
     /// The qualified name of the value; `None`: no enumerator has it.

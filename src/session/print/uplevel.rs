@@ -61,9 +61,10 @@ impl Scene<'_, '_> {
     /// The variable of that name of an enclosing function; `None` if this one is not nested, or no enclosing one has
     /// it.
     pub(super) fn up_level(&self, name: &str) -> Answer<Option<UpLevel>> {
-        let own = &self.found.function.function;
+        let Ok(at) = &self.found.function else { return Ok(None) };
+        let own = &at.function;
         // An inlined call's enclosing function is not that of the function it was inlined into.
-        if own.enclosing.is_none() || self.found.inlined + 1 < self.found.function.frames.len() {
+        if own.enclosing.is_none() || self.found.inlined + 1 < at.frames.len() {
             return Ok(None);
         }
         if !self.is_around(own, name)? {
@@ -216,7 +217,7 @@ impl Scene<'_, '_> {
         let size = BitSize(size.unwrap_or(0).saturating_mul(8));
         let mut frame = Frame::new(context, debug);
         frame.context.reading = reading(&hint, frame.context.kind());
-        let mut placed = self.place_in(&frame, unit, &found.variable, &found.location);
+        let mut placed = self.place_in(&frame, Some(unit), &found.variable, &found.location);
         let here = self.found.frame.context.level.number();
         let kind = self.found.frame.context.kind();
         let each = placed.groups.iter().flat_map(|(lanes, location)| {

@@ -15,8 +15,10 @@ impl Scene<'_, '_> {
         if name.starts_with("::") {
             return Ok(vec![name.to_owned()]);
         }
-        let own = self.found.function.unit();
-        let imports = self.debug().imports(own).map_err(words)?;
+        let imports = match self.found.unit() {
+            Some(own) => self.debug().imports(own).map_err(words)?,
+            None => Default::default(),
+        };
         let in_blocks = self.block_imports();
         let is_namespace = |import: &Import| import.kind == ImportKind::Namespace;
         let mut found = Names::default();
@@ -48,14 +50,16 @@ impl Scene<'_, '_> {
 
     /// Imports of `using` in the blocks of the frame, the innermost first; unreadable blocks import nothing.
     fn block_imports(&self) -> Vec<Import> {
-        let scopes: Vec<_> = self.found.function.scopes(self.found.inlined).collect();
+        let Ok(function) = &self.found.function else { return Vec::new() };
+        let scopes: Vec<_> = function.scopes(self.found.inlined).collect();
         let dies = scopes.iter().rev().flat_map(|scope| &scope.imports);
         dies.filter_map(|die| self.debug().import(*die).ok().flatten()).collect()
     }
 
     /// The namespaces and classes around the function from the inside out, with `::`; the last one is empty.
     pub(super) fn around(&self) -> Vec<String> {
-        let frame = self.found.function.frames.get(self.found.inlined);
+        let frame = self.found.function.as_ref().ok();
+        let frame = frame.and_then(|function| function.frames.get(self.found.inlined));
         let name = frame.and_then(|frame| frame.subprogram.qualified_name.clone());
         let mut prefixes = vec![String::new()];
         let (mut depth, mut end) = (0usize, 0);

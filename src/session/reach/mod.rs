@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::variables::locals_along;
 use super::{Byte, MemoryAddress, ReadError, Reader};
 use crate::debuginfo::{DebugInfo, TypeId};
@@ -40,7 +42,9 @@ pub struct Bounds {
 }
 
 /// A limit that was reached: memory beyond it was not visited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The number of steps; there were pointers left.
     Steps,

@@ -14,7 +14,7 @@ use crate::session::changes::Owner;
 use crate::session::reading::address::{self, Token};
 use crate::session::reading::reader::resolve;
 use crate::session::reading::stored::private;
-use crate::session::{MemoryAddress, Reader, Region};
+use crate::session::{LoadedRange, MemoryAddress, Reader, Region};
 use crate::units::{LaneId, WaveId};
 
 /// The first address of the tagged half: plain addresses below it have tag 0.
@@ -59,7 +59,11 @@ impl Interval {
 /// The region that holds `at` for a client with the focus on `wave` and `lane`.
 pub(in crate::session) fn region(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     match address::decode(at) {
-        Token::Plain(_) => plain(reader, at, wave, lane),
+        Token::Plain(_) => {
+            // The answer depends on whether the page is in the dump.
+            reader.note(|touched| touched.global(at, 1));
+            plain(reader, at, wave, lane)
+        }
         Token::Space { wave: None, lane: None, .. } => walked(reader, at, wave, lane),
         Token::Space { .. } => match resolve(reader, at & !OFFSET, wave, lane) {
             Ok(place) => among(&runs(reader, place), at, block(at), name(reader, place)),
@@ -205,6 +209,14 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
             }
         }
     }
+}
+
+/// The loaded segment of a code object at an address of global memory, or the gap between two.
+pub(in crate::session) fn loaded_range(reader: &Reader, at: u64, wave: WaveId) -> LoadedRange {
+    let agent = reader.wave(wave).ok().map(|wave| wave.agent);
+    let dump = reader.dump();
+    let (Interval { start, last }, segment) = dump.objects().loaded_range(dump.capture(), at, agent);
+    LoadedRange { start, last, segment }
 }
 
 /// The captured segment that holds an address, or the gap between two.

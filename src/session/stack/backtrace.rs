@@ -36,6 +36,15 @@ pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> 
     }
 }
 
+/// Returns the calls at an instruction of a wave's code, the innermost first; the last is the function.
+///
+/// # Errors
+/// The errors of [`backtrace`].
+pub(crate) fn calls_at(reader: &Reader, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError> {
+    let frames = Frames::along(Unwinder::new(reader, wave)?);
+    Ok(frames.elsewhere(0, Pc(address)).collect())
+}
+
 /// Returns the call stacks of some lanes, lanes with equal stacks together.
 ///
 /// # Errors
@@ -302,10 +311,12 @@ impl<'a> Frames<'a> {
             inlined: false,
             function: self.walk.reader.stack_text(call.function.as_deref()),
             symbol: self.walk.reader.stack_text(call.symbol.as_deref()),
+            mangled: call.mangled.clone(),
             file: self.walk.reader.stack_text(call.file.as_deref()),
             line: call.line,
             column: call.column,
-            offset: call.offset,
+            // A caller's symbol is that of its call, and its PC is behind that.
+            offset: call.offset.map(|offset| offset.saturating_add(self.behind(level))),
             pc: None,
             cfa: described.and_then(|described| described.cfa.get_or_init(|| self.cfa(level)).clone()),
             code_object: described.and_then(|described| described.code_object.clone()),
@@ -313,6 +324,11 @@ impl<'a> Frames<'a> {
             inferred: self.inferred(level),
             whole: [self.text_id(call.function.as_ref()), self.text_id(call.file.as_ref())],
         }
+    }
+
+    /// Bytes from the address whose function a frame has to its PC.
+    fn behind(&self, level: usize) -> u64 {
+        self.walk.frames().get(level).map_or(0, |frame| frame.pc.0.saturating_sub(frame.lookup.0))
     }
 
     /// The identity of a long name: inlined calls share names, and each is hashed once.
@@ -358,7 +374,8 @@ impl<'a> Frames<'a> {
                 let call = self.source(level).and_then(|source| source.calls.last());
                 let function = call.and_then(|call| call.function.clone());
                 let symbol = call.and_then(|call| call.symbol.clone());
-                let call = Call { function, symbol, ..Call::default() };
+                let mangled = call.and_then(|call| call.mangled.clone());
+                let call = Call { function, symbol, mangled, ..Call::default() };
                 let frame = StackFrame { problem: Some(why.into()), ..self.blank(level, Some(&call)) };
                 Box::new(std::iter::once(frame))
             }

@@ -327,6 +327,10 @@ impl Unit for FrameContext<'_> {
         self.of_unit(self.unit()?, self.encoding).base_type(die)
     }
 
+    fn converted_bits(&self, die: DieOffset) -> Option<u32> {
+        self.of_unit(self.unit().ok()?, self.encoding).converted_bits(die)
+    }
+
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         // The reason is missing debug information, not the missing function.
         self.debug()?;
@@ -392,6 +396,12 @@ impl Unit for UnitContext<'_, '_> {
         let elements = found.base.vector_size.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         let encoding = crate::dwarf::TypeEncoding(found.base.encoding.code());
         Ok(BaseType { encoding, element_bits, elements })
+    }
+
+    fn converted_bits(&self, die: DieOffset) -> Option<u32> {
+        let name = self.frame.debug().ok()?.base_type(self.unit, die.0).ok()?.name?;
+        let width = ["DW_ATE_unsigned_", "DW_ATE_signed_"].iter().find_map(|kind| name.strip_prefix(kind))?;
+        width.parse().ok()
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {

@@ -199,7 +199,7 @@ impl FrameContext<'_> {
     /// The way in which a location of an idiom was found.
     pub(in crate::session) fn provenance(&self, program: &Program, idiom: Idiom) -> Provenance {
         let provenance = Provenance::of(Some(idiom));
-        let mut inferred = provenance.inferred.or(self.unwound());
+        let mut inferred = provenance.inferred.or(self.unwound_for(program));
         let is_based = |placed: &Placed| match placed.operation {
             Operation::FrameBase(_) => true,
             Operation::BaseRegister { register, .. } => {
@@ -228,6 +228,25 @@ impl FrameContext<'_> {
             true => Inferred::NONE.with(InferredBy::CallerCode),
             false => Inferred::NONE,
         }
+    }
+
+    /// [`Self::unwound`] for a location: memory of static storage is the same in all frames.
+    pub(in crate::session) fn unwound_for(&self, program: &Program) -> Inferred {
+        let operations = || program.operations().iter().map(|placed| &placed.operation);
+        let is_static = operations().any(|one| matches!(one, Operation::Addr(_) | Operation::Addrx(_)))
+            && operations().all(|one| {
+                matches!(
+                    one,
+                    Operation::Addr(_)
+                        | Operation::Addrx(_)
+                        | Operation::Constant(_)
+                        | Operation::PlusUconst(_)
+                        | Operation::Swap
+                        | Operation::Xderef { .. }
+                        | Operation::FormAspaceAddress
+                )
+            });
+        if is_static { Inferred::NONE } else { self.unwound() }
     }
 
     /// Checks the conditions under which the objects of a kernel without `DW_AT_frame_base` begin at 0.

@@ -6,10 +6,14 @@ pub(super) mod frame;
 pub(super) mod frame_code;
 pub(super) mod unwind;
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use super::error::SourceError;
 use super::{Inferred, ReadError};
+use crate::debuginfo::demangle;
+use crate::notation::names;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The call stack of a wave, or of one of its lanes.
@@ -79,6 +83,8 @@ pub struct StackFrame {
     pub function: Option<String>,
     /// The symbol of a target region of OpenMP, which `function` names by the source.
     pub symbol: Option<String>,
+    /// The mangled C++ name, which has the enclosing functions and the parameters that `function` lacks.
+    pub mangled: Option<Arc<str>>,
     /// Source file: for an outer frame the call's.
     pub file: Option<String>,
     /// Source line.
@@ -100,6 +106,15 @@ pub struct StackFrame {
     /// Identities of the whole texts of `function` and `file` if they are long: an answer may hold only the first
     /// bytes. They are valid for the stacks of one reader.
     pub whole: [Option<TextId>; 2],
+}
+
+impl StackFrame {
+    /// The function with its enclosing functions and parameters, if they are known: `kern(int*)::L::m(int)`.
+    #[must_use]
+    pub fn full_name(&self) -> Option<Cow<'_, str>> {
+        let demangled = self.mangled.as_deref().and_then(demangle).map(Cow::Owned);
+        demangled.or_else(|| self.function.as_deref().map(Cow::Borrowed))
+    }
 }
 
 /// Hashes of a text with random keys: a capture cannot prepare collisions.
@@ -191,28 +206,37 @@ pub enum BadPc {
     CallUnread,
 }
 
-impl StackEnd {
-    /// Its machine-readable name: `outermost`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Outermost => "outermost",
-            Self::PcNotCaptured => "pc_not_captured",
-            Self::NoWorkItem => "no_work_item",
-            Self::NoCodeObject { .. } => "no_code_object",
-            Self::NoUnwindInformation { .. } => "no_unwind_information",
-            Self::CallerPcUnknown { .. } => "caller_pc_unknown",
-            Self::CallFrame { .. } => "call_frame_error",
-            Self::Cycle { .. } => "cycle",
-            Self::TooDeep { .. } => "too_deep",
-            Self::BadCallerPc { .. } => "bad_caller_pc",
-        }
-    }
+names!(StackEnd {
+    Self::Outermost => "outermost",
+    Self::PcNotCaptured => "pc_not_captured",
+    Self::NoWorkItem => "no_work_item",
+    Self::NoCodeObject { .. } => "no_code_object",
+    Self::NoUnwindInformation { .. } => "no_unwind_information",
+    Self::CallerPcUnknown { .. } => "caller_pc_unknown",
+    Self::CallFrame { .. } => "call_frame_error",
+    Self::Cycle { .. } => "cycle",
+    Self::TooDeep { .. } => "too_deep",
+    Self::BadCallerPc { .. } => "bad_caller_pc",
+});
 
+impl StackEnd {
     /// Whether the stack is complete.
     #[must_use]
     pub fn is_normal(&self) -> bool {
         *self == Self::Outermost
+    }
+}
+
+impl fmt::Display for BadPc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Zero => "the return address is 0",
+            Self::Unaligned => "the return address is not that of an instruction",
+            Self::NoCode => "no code object holds the return address",
+            Self::NotExecutable => "the return address is not in executable memory",
+            Self::NoCall => "the instruction before the return address is no call",
+            Self::CallUnread => "the instruction before the return address cannot be read: it may be no call",
+        })
     }
 }
 
@@ -233,17 +257,8 @@ impl fmt::Display for StackEnd {
             Self::Cycle { pc, frame } => write!(f, "PC {pc} and CFA repeat those of physical frame {frame}"),
             Self::TooDeep { limit } => write!(f, "more than {limit} frames"),
             Self::BadCallerPc { pc, why } => match why {
-                BadPc::Zero => f.write_str("the return address is 0"),
-                BadPc::Unaligned => write!(f, "the return address {pc} is not that of an instruction"),
-                BadPc::NoCode => write!(f, "no code object holds the return address {pc}"),
-                BadPc::NotExecutable => write!(f, "the return address {pc} is not in executable memory"),
-                BadPc::NoCall => write!(f, "the instruction before the return address {pc} is no call"),
-                BadPc::CallUnread => {
-                    write!(
-                        f,
-                        "the instruction before the return address {pc} cannot be read: it may be no call"
-                    )
-                }
+                BadPc::Zero => write!(f, "{why}"),
+                _ => write!(f, "{why} ({pc})"),
             },
         }
     }

@@ -75,7 +75,10 @@ fn vectors_have_components() {
     refusals(
         &session,
         &[
-            ("three.w", "has no component `w`: it has 3"),
+            ("three.w", "has no component `w`: it has 3, by name x, y, z or s0 to s2, one at a time"),
+            ("four + 1", "needs"),
+            ("*four", "needs a pointer"),
+            ("four - four", "needs"),
             ("four.q", "has no component `q`"),
             ("history.x", "`x` needs a struct or class"),
         ],

@@ -68,6 +68,6 @@ fn objects_determine_the_rest_of_their_types() {
 /// Fortran counts from 1, and its first index moves fastest.
 #[test]
 fn languages_order_their_dimensions() {
-    let rows = [("matrix".to_owned(), "integer [3][2]".to_owned(), "{{1, 2}, {3, 4}, {5, 6}}".to_owned())];
+    let rows = [("matrix".to_owned(), "integer (2,3)".to_owned(), "((1, 2) (3, 4) (5, 6))".to_owned())];
     assert_eq!(shown("g"), rows);
 }

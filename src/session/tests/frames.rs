@@ -456,7 +456,7 @@ fn an_index_of_an_assumed_shape_argument_is_within_its_bounds() {
     let session = Session::new(dump, None).unwrap();
     let wave = WaveId(each.len() as u32 / 2);
     let print = |path| printed(&session, wave, path);
-    for (path, value) in [("o[1]", "11"), ("o[2]", "22"), ("o[4]", "44"), ("o", "{11, 22, 33, 44}")] {
+    for (path, value) in [("o[1]", "11"), ("o[2]", "22"), ("o[4]", "44"), ("o", "(11, 22, 33, 44)")] {
         assert_eq!(print(path), ValueState::Value(value.into()), "{path}");
     }
     for path in ["o[0]", "o[5]", "o[-1]", "&o[0]"] {

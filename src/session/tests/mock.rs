@@ -7,13 +7,14 @@ use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::session::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
 use crate::session::print::{
-    Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query, TypedQuery,
-    TypedValues, VariableIn, Whereabouts,
+    ElementPath, Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query,
+    TypedQuery, TypedValues, VariableIn, Whereabouts,
 };
 use crate::session::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
-    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo, WorkGroupInfo,
+    LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, StackFrame,
+    StopCounts, WaveInfo, WorkGroupInfo,
 };
 use crate::units::{Address, LaneId, LaneSet, WaveId};
 
@@ -37,6 +38,7 @@ mockall::mock! {
         fn group_wave(&self, wave: WaveId) -> WaveId;
         fn first_wave(&self) -> WaveId;
         fn faulted(&self) -> usize;
+        fn stop_counts(&self) -> StopCounts;
         fn faulted_outside(&self) -> usize;
         fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError>;
         fn dispatches(&self) -> Vec<DispatchInfo>;
@@ -51,6 +53,7 @@ mockall::mock! {
         fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError>;
         fn place(&self, address: u64, wave: WaveId) -> Result<MemoryAddress, ReadError>;
         fn region(&self, address: u64, wave: WaveId) -> Region;
+        fn loaded_range(&self, address: u64, wave: WaveId) -> LoadedRange;
         fn has_whole_map(&self) -> bool;
         fn exists(&self, place: MemoryAddress) -> bool;
         fn size_of_space(&self, place: MemoryAddress) -> Option<u64>;
@@ -59,6 +62,7 @@ mockall::mock! {
     }
     impl Stacks for Inspect {
         fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError>;
+        fn calls_at(&self, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError>;
         fn activations(&self, wave: WaveId, lane: Option<LaneId>, limit: usize) -> Result<Activations, ReadError>;
         fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError>;
         fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError>;
@@ -77,6 +81,7 @@ mockall::mock! {
         fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
         fn parts(&self, asked: &PartsQuery) -> Result<Parts, ReadError>;
         fn member_path(&self, code_object: usize, type_id: TypeId, offset: u64) -> Option<String>;
+        fn element_paths(&self, code_object: usize, type_id: TypeId) -> Vec<ElementPath>;
     }
     impl Code for Inspect {
         fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Maker;
-use crate::session::{MemoryAddress, Region, Session, Storage as _, WhatIf as _};
+use crate::session::{LoadedRange, MemoryAddress, Region, Session, Storage as _, WhatIf as _};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 fn session() -> Session {
@@ -15,6 +15,8 @@ fn session() -> Session {
         maker.map(&[(0x1000, &[4; 16]), (0x7f00_0000_0000, &[5; 32]), (0xffff_8000_0000_0000, &[6; 16])]);
     Session::new(maker.finish(), None).unwrap()
 }
+
+const LOADED: u64 = 0x7f00_0010_0000;
 
 #[test]
 fn walking_covers_the_whole_space() {
@@ -191,4 +193,43 @@ proptest! {
             }
         });
     }
+}
+
+/// Offsets of the ELF specification: `e_phoff` at 32, `e_phnum` at 56; in a program header of 56 bytes `p_type` (1:
+/// PT_LOAD), `p_flags` at 4 (1: code), `p_vaddr` at 16, `p_filesz` at 32, `p_memsz` at 40.
+#[test]
+fn loaded_segments_exist_in_their_whole_size_in_memory() {
+    let mut file = include_bytes!("dynamic/dynamic.hsaco").to_vec();
+    let word = |file: &[u8], at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+    let (first, count) = (word(&file, 32) as usize, word(&file, 56) as u16);
+    let loads: Vec<usize> = (0..usize::from(count)).map(|of| first + 56 * of).collect();
+    let loads: Vec<usize> = loads.into_iter().filter(|at| word(&file, *at) as u32 == 1).collect();
+    // The last one gets 4 KiB of `.bss`.
+    let last = *loads.last().unwrap();
+    let size = word(&file, last + 32) + 0x1000;
+    file[last + 40..last + 48].copy_from_slice(&size.to_le_bytes());
+    let mut maker = Maker::new("gfx90a");
+    maker.code_object(&file, LOADED);
+    maker.wave(WaveSize::W64, None, &[("exec", &[1; 8], 3)]);
+    let session = Session::new(maker.finish(), None).unwrap();
+    let mut end = 0;
+    for at in loads {
+        let start = LOADED + word(&file, at + 16);
+        let range = |address| session.loaded_range(address, WaveId(0));
+        if start > end && end > 0 {
+            assert_eq!(range(end), LoadedRange { start: end, last: start - 1, segment: None });
+        }
+        end = start + word(&file, at + 40);
+        for address in [start, end - 1] {
+            let found = range(address);
+            assert_eq!((found.start, found.last), (start, end - 1), "{address:#x}");
+            assert_eq!(found.segment.unwrap().0, word(&file, at) >> 32 & 1 == 1, "{address:#x}");
+        }
+    }
+    let bss = LOADED + word(&file, last + 16) + word(&file, last + 32);
+    let place = session.place(bss, WaveId(0)).unwrap();
+    assert!(session.exists(place));
+    assert!(session.read(place, &mut [0]).is_err(), "its contents are not captured");
+    assert!(!session.region(bss, WaveId(0)).readable);
+    assert_eq!(session.loaded_range(end, WaveId(0)).segment, None);
 }

@@ -119,16 +119,20 @@ impl<'a> LaneObject<'a> {
         let found = self.debug.referenced_die(die, self.context.elf_pc)?;
         let attribute = attribute.attribute;
         let unknown = |cause: NumberError| DynamicError::Variable { attribute, cause };
+        let (size, is_signed) = self.scalar(found.type_id)?;
         let location = match &found.location {
             Described::ConstValue(bytes) => Location::implicit(bytes),
             location => {
                 let bytes = location.expression().filter(|bytes| !bytes.is_empty());
                 let program = self.context.decode(bytes.ok_or(DynamicError::NoVariable(attribute))?)?;
-                let found = Evaluator::new(self.context).location_for(&program, Some(self.lane));
-                found.map_err(|error| unknown(error.into()))?
+                let size = Some(BitSize(size.saturating_mul(8)));
+                let lanes = LaneSet::one(self.lane);
+                let (groups, _) =
+                    self.context.locate_whole(self.context, &program, self.context.reading, size, lanes);
+                let found = groups.into_iter().next().ok_or(DynamicError::NoVariable(attribute))?;
+                found.result.map_err(|error| unknown(error.into()))?
             }
         };
-        let (size, is_signed) = self.scalar(found.type_id)?;
         self.stored(&location, size, is_signed).map_err(unknown)
     }
 
@@ -254,7 +258,7 @@ impl FrameContext<'_> {
         let loaded = walk.reader.dump().objects().at(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let (symbol, offset) = object.symbol_at(loaded.elf(address))?;
-        let name = crate::debuginfo::demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone());
+        let name = crate::debuginfo::source_name(&symbol.name);
         Some(if offset == 0 { name } else { format!("{name}+{offset}") })
     }
 }

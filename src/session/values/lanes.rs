@@ -135,7 +135,7 @@ impl LanesReader<'_> {
         };
         let (at, bits) = (settled.location(), &self.last);
         if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-            return missing(ValueState::OptimizedOut(undefined(&at.at(lane), lane).into()));
+            return missing(ValueState::OptimizedOut(undefined(&at.at(lane), lane, context).into()));
         }
         let not_captured = |part: &str| {
             let place = settled.text(lane);
@@ -155,9 +155,12 @@ impl LanesReader<'_> {
             match self.shown(&object) {
                 // A scalar with missing bits has no value; the reasons differ by lane.
                 Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
-                    ValueState::OptimizedOut(undefined(&at.at(lane), lane).into())
+                    ValueState::OptimizedOut(undefined(&at.at(lane), lane, context).into())
                 }
-                Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
+                Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured(match self.object.size {
+                    Some(0) => "the data of the descriptor at ",
+                    _ => "part of ",
+                }),
                 shown => {
                     let state = match shown {
                         Ok(value) => match self.values.budget.text(&value) {

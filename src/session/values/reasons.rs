@@ -7,7 +7,10 @@ use crate::dwarf::{self, Class, Location, Origin, Storage, WhyUndefined};
 use crate::units::LaneId;
 
 /// The reason that a location, or a part of it, is undefined for a lane.
-pub(in crate::session) fn undefined(at: &Location, lane: LaneId) -> String {
+pub(in crate::session) fn undefined(at: &Location, lane: LaneId, names: &dyn Names) -> String {
+    if let Storage::Undefined(Some(origin @ Origin { why: WhyUndefined::Lost { .. }, .. })) = &at.storage {
+        return origin.named(names);
+    }
     if let Storage::Undefined(Some(Origin { why: WhyUndefined::Explicit, op, at, within })) = &at.storage {
         let within = within.map_or_else(String::new, |within| format!(" in {within}"));
         return format!(
@@ -16,7 +19,7 @@ pub(in crate::session) fn undefined(at: &Location, lane: LaneId) -> String {
     }
     let why = match &dwarf::explain::undefined(at, lane)[..] {
         [Undefined { bits: None, origin: Some(origin) }] => origin.to_string(),
-        parts => parts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        parts => parts.iter().map(|part| part.named(names)).collect::<Vec<_>>().join("; "),
     };
     format!("its location is undefined at this PC: {why}")
 }
@@ -28,9 +31,12 @@ pub(in crate::session) fn words(error: &dwarf::Error, names: &dyn Names) -> Stri
 
 /// Converts an evaluation error to a missing value.
 pub(in crate::session) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+    if let Some(origin) = error.cause.lost() {
+        let words = format!("it depends on a lost register: {}", origin.named(names));
+        return ValueState::OptimizedOut(words.into());
+    }
     let words = words(error, names);
     match error.class() {
-        _ if error.cause.is_lost() => ValueState::OptimizedOut(words.into()),
         Class::Unavailable => ValueState::Unavailable(words.into()),
         Class::Decode | Class::IllFormed | Class::Limit => ValueState::Error(words.into()),
     }

@@ -295,7 +295,7 @@ impl Asked<'_> {
         lines.extend(part.provenance.words().into_iter().map(str::to_owned));
         match &part.result {
             Ok(What::At(location)) => {
-                lines.extend(explain::undefined(location, first).iter().map(ToString::to_string));
+                lines.extend(explain::undefined(location, first).iter().map(|one| one.named(self.context)));
             }
             Ok(What::Value(_)) => {}
             Err(error) => lines.extend(explain::error(error, self.context)),

@@ -1,5 +1,6 @@
 //! Variables of a wave's frame, lane by lane.
 
+use crate::notation::names;
 use crate::session::stack::backtrace::Frames;
 use crate::session::variables::locals_along;
 use crate::session::{Inferred, LaneStates, LaneValue, ReadError, Stack};
@@ -26,6 +27,8 @@ pub struct Locals {
     pub states: LaneStates,
     /// The variables, outermost scope first, in the order of their declarations.
     pub variables: Vec<Variable>,
+    /// The reason that the function has lines and no variables, with the remedy.
+    pub note: Option<&'static str>,
     /// Number of variables beyond the limits of docs/security.md, which are left out.
     pub left_out: usize,
     /// Messages for unreadable debug information of the function, each with its unit, DIE and offset: variables may
@@ -86,3 +89,10 @@ pub enum Scope {
     /// A variable of namespace scope.
     Global,
 }
+
+names!(Scope {
+    Self::Argument => "argument",
+    Self::Local => "local",
+    Self::Static => "static",
+    Self::Global => "global",
+});

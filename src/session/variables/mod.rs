@@ -2,6 +2,7 @@
 
 pub(super) mod evaluate;
 pub(super) mod lds;
+mod lds_layout;
 pub(super) mod locals;
 pub(super) mod object_map;
 pub(super) mod other_ranges;
@@ -15,7 +16,7 @@ use super::error::{CodePlace, SourceError};
 use super::{Provenance, ReadError, Reader};
 use crate::arch::WaveArch;
 use crate::debuginfo::{
-    self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
+    self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitFacts, UnitId, VariableAt, VariableKind,
 };
 use crate::dwarf::clang_xderef::Meaning;
 use crate::dwarf::{self, Dialect, Evaluator, Focus, Group, Location, Program, clang_xderef};
@@ -29,6 +30,10 @@ use crate::session::values::{
 use crate::session::variables::lds::{InLds, KernelLds};
 use crate::session::variables::locals::{Locals, Scope, Variable};
 use crate::units::{BitSize, ExprOffset, LaneSet, Pc, WaveId};
+
+/// Advice for code whose debug information has no variables.
+const NONE_DESCRIBED: &str = "the debug information describes no variables; compile with `-g` for them. `arguments`, `registers`, `disassemble` and `print` with casts need none";
+const NONE_BY_TRITON: &str = "the debug information describes no variables; set LLVM_EXTRACT_DI_LOCAL_VARIABLES=1 for Triton to have them. `arguments`, `registers`, `disassemble` and `print` with casts need none";
 
 /// Returns all variables in scope of a frame of the wave, for those lanes; frames have the numbers of
 /// [`backtrace`](crate::session::stack::backtrace).
@@ -57,8 +62,10 @@ pub(super) fn locals_along(
     let (level, inlined) =
         frames.located(frame).ok_or_else(|| no_frame(&frames.walk, frame, frames.count()))?;
     let (code, source) = coded(&frames.walk, level, frames.source(level))?;
-    let Found { frame: evaluated, variables, pc, call, mut problems, .. } =
-        found(&frames.walk, level, inlined, code, source)?;
+    let found = found(&frames.walk, level, inlined, code, source)?;
+    let note = found.note();
+    let found = if note.is_some() { found } else { found.described()? };
+    let Found { frame: evaluated, variables, pc, call, mut problems, .. } = found;
     let lanes = lanes.and(evaluated.context.kind().wave_size.all());
     let states = crate::session::waves::lanes::in_frame(frames, frame)?;
     let mut shown = Vec::new();
@@ -88,13 +95,27 @@ pub(super) fn locals_along(
     let inferred = evaluated.context.unwound();
     let (variables, Call { function, file, line, .. }) = (shown, call);
     let [function, file] = [function, file].map(|text| text.as_deref().map(str::to_owned));
-    Ok(Locals { wave, frame, pc, function, file, line, inferred, states, variables, left_out, problems })
+    Ok(Locals {
+        wave,
+        frame,
+        pc,
+        function,
+        file,
+        line,
+        inferred,
+        states,
+        variables,
+        note,
+        left_out,
+        problems,
+    })
 }
 
 /// A frame with the variables that are in its scope, outermost first.
 pub(super) struct Found<'a> {
     pub(super) frame: Frame<'a>,
-    pub(super) function: FunctionAt,
+    /// The function at the PC, or the reason that debug information has none.
+    pub(super) function: Result<FunctionAt, ReadError>,
     /// The inlined call at the PC: an index into [`FunctionAt::frames`].
     pub(super) inlined: usize,
     pub(super) variables: Vec<VariableAt>,
@@ -102,6 +123,36 @@ pub(super) struct Found<'a> {
     pub(super) call: Call,
     /// Messages for unreadable parts of the function; other parts stay readable.
     pub(super) problems: Vec<String>,
+}
+
+impl Found<'_> {
+    /// The same if debug information has its function.
+    fn described(self) -> Result<Self, ReadError> {
+        match self.function {
+            Err(why) => Err(why),
+            Ok(function) => Ok(Self { function: Ok(function), ..self }),
+        }
+    }
+
+    /// The reason that a function with lines has no variables: its unit describes none.
+    pub(super) fn note(&self) -> Option<&'static str> {
+        let debug = &self.frame.debug;
+        let unit = match &self.function {
+            Ok(function) => function.unit(),
+            Err(ReadError::NoVariables(why)) if matches!(**why, SourceError::NoFunction(_)) => {
+                debug.unit_of_line(self.frame.context.elf_pc)?
+            }
+            Err(_) => return None,
+        };
+        let has_none = self.variables.is_empty() && debug.describes_variables(unit) == Ok(false);
+        let is_triton = debug.unit(unit).is_ok_and(UnitFacts::producer_is_triton);
+        has_none.then_some(if is_triton { NONE_BY_TRITON } else { NONE_DESCRIBED })
+    }
+
+    /// The unit of its function.
+    pub(super) fn unit(&self) -> Option<UnitId> {
+        self.function.as_ref().ok().map(FunctionAt::unit)
+    }
 }
 
 /// Finds a frame and passes it to a function; the frame lives no longer than its stack.
@@ -120,10 +171,11 @@ pub(super) fn with_frame<T, E: From<ReadError>>(
     ask(found(&walk, level, inlined, code, &source)?)
 }
 
-/// A physical frame evaluated at `code`, which is the wave's position in it, or one of its lanes'.
+/// A physical frame evaluated at `code`, which is the wave's position in it, or one of its lanes'. A code object without
+/// debug information has no names.
 ///
 /// # Errors
-/// There is no debug information there.
+/// The code object is unreadable, or the debug information of the function.
 pub(super) fn found<'w>(
     walk: &'w Unwinder<'w>,
     level: usize,
@@ -142,7 +194,22 @@ pub(super) fn found<'w>(
         // Without debug information the code object's error has more facts than the message about one address.
         let why = code.loaded.debug(capture).err().map(SourceError::from).or_else(|| source.problem.clone());
         let place = CodePlace::At(pc);
-        return Err(why.unwrap_or(SourceError::NoFunction(place)).seen_at(place).into());
+        let why = why.unwrap_or(SourceError::NoFunction(place)).seen_at(place).into();
+        let debug = match (code.loaded.debug(capture), code.loaded.object(capture)) {
+            (Ok(debug), _) => debug,
+            (Err(_), Ok(object)) => Arc::new(DebugInfo::without(object)),
+            (Err(_), Err(_)) => return Err(why),
+        };
+        let context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
+        return Ok(Found {
+            frame: Frame::new(context, debug),
+            function: Err(why),
+            inlined,
+            variables: Vec::new(),
+            pc,
+            call: source.calls.get(inlined).cloned().unwrap_or_default(),
+            problems: Vec::new(),
+        });
     };
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
@@ -153,7 +220,7 @@ pub(super) fn found<'w>(
     let frame = Frame::new(context, debug);
     let own = function.function.problems.iter().map(ToString::to_string);
     let problems = source.problem.iter().map(ToString::to_string).chain(own).collect();
-    Ok(Found { frame, function, inlined, variables, pc, call, problems })
+    Ok(Found { frame, function: Ok(function), inlined, variables, pc, call, problems })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and source position.
@@ -229,38 +296,6 @@ impl<'a> Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// The location that an expression of `context` gives: with the compiler's meaning if its unit is read that way,
-    /// else by the DWARF text. `size`: of the object.
-    pub(super) fn locate(
-        &self,
-        context: &dyn dwarf::Context,
-        program: &Program,
-        reading: Option<clang_xderef::Reading>,
-        size: Option<BitSize>,
-        lanes: LaneSet,
-    ) -> (Vec<Group<Location>>, Provenance) {
-        let focus = Focus::Lanes(lanes);
-        if reading.is_some()
-            && let Err(cause) = self.context.check_kernel_frame(program, size)
-        {
-            let error = dwarf::Error { at: ExprOffset(0), op: "DW_OP_fbreg", cause };
-            return (vec![Group { lanes, result: Err(error) }], Provenance::default());
-        }
-        let meant =
-            reading.and_then(|reading| clang_xderef::recognise(context, program, reading, size, focus));
-        if let Some(Meaning { idiom, groups }) = meant {
-            return (groups, self.context.provenance(program, idiom));
-        }
-        let groups = match self.context.unset_frame(program) {
-            Ok(()) => Evaluator::new(context).location(program, focus, &[]),
-            Err(missing) => {
-                let error = dwarf::Error { at: ExprOffset(0), op: "frame register", cause: missing.into() };
-                vec![Group { lanes, result: Err(error) }]
-            }
-        };
-        (groups, Provenance { idiom: None, inferred: self.context.unwound() })
-    }
-
     fn variable(&self, at: &VariableAt, lanes: LaneSet) -> Variable {
         let variable = &at.variable;
         let max_values = MAX_LANES_VALUES / (lanes.count().max(1) as usize);
@@ -353,7 +388,8 @@ impl Frame<'_> {
             Err(error) => return self.each(lanes, failed(&error)),
         };
         let bits = object.size.map(|size| BitSize(size.saturating_mul(8)));
-        let (groups, provenance) = self.locate(&self.context, &program, self.context.reading, bits, lanes);
+        let (groups, provenance) =
+            self.context.locate(&self.context, &program, self.context.reading, bits, lanes);
         let mut values = Vec::with_capacity(lanes.count() as usize);
         for Group { lanes, result } in groups {
             match result {
@@ -383,6 +419,70 @@ impl Frame<'_> {
         let unit =
             self.debug.unit(variable.unit).map_or_else(|_| "?".to_owned(), |unit| unit.offset.to_string());
         format!("DW_AT_location of DIE {} in the unit at {unit}", variable.die)
+    }
+}
+
+impl FrameContext<'_> {
+    /// The location that an expression of `context` gives: with the compiler's meaning if its unit is read that way,
+    /// else by the DWARF text.
+    pub(in crate::session) fn locate(
+        &self,
+        context: &dyn dwarf::Context,
+        program: &Program,
+        reading: Option<clang_xderef::Reading>,
+        size: Option<BitSize>,
+        lanes: LaneSet,
+    ) -> (Vec<Group<Location>>, Provenance) {
+        let focus = Focus::Lanes(lanes);
+        if reading.is_some()
+            && let Err(cause) = self.check_kernel_frame(program, size)
+        {
+            let error = dwarf::Error { at: ExprOffset(0), op: "DW_OP_fbreg", cause };
+            return (vec![Group { lanes, result: Err(error) }], Provenance::default());
+        }
+        let meant =
+            reading.and_then(|reading| clang_xderef::recognise(context, program, reading, size, focus));
+        let filled = |groups: Vec<Group<Location>>| {
+            let fill = |location: Location| match size {
+                Some(size) => location.filled(size),
+                None => location,
+            };
+            groups.into_iter().map(|group| Group { result: group.result.map(fill), ..group }).collect()
+        };
+        if let Some(Meaning { idiom, groups }) = meant {
+            return (filled(groups), self.provenance(program, idiom));
+        }
+        let groups = match self.unset_frame(program) {
+            Ok(()) => Evaluator::new(context).location(program, focus, &[]),
+            Err(missing) => {
+                let error = dwarf::Error { at: ExprOffset(0), op: "frame register", cause: missing.into() };
+                vec![Group { lanes, result: Err(error) }]
+            }
+        };
+        (filled(groups), Provenance { idiom: None, inferred: self.unwound_for(program) })
+    }
+
+    /// [`Self::locate`] for an object that is read as a whole: one that is larger than the idiom's description is
+    /// refused, because its parts would belong to other lanes.
+    pub(in crate::session) fn locate_whole(
+        &self,
+        context: &dyn dwarf::Context,
+        program: &Program,
+        reading: Option<clang_xderef::Reading>,
+        size: Option<BitSize>,
+        lanes: LaneSet,
+    ) -> (Vec<Group<Location>>, Provenance) {
+        let (mut groups, provenance) = self.locate(context, program, reading, size, lanes);
+        if let Some(size) = size.filter(|_| provenance.idiom.is_some()) {
+            for Group { lanes, result } in &mut groups {
+                let lane = lanes.first().unwrap_or_default();
+                let checked = result.as_ref().map(|location| clang_xderef::check_size(location, lane, size));
+                if let Ok(Err(error)) = checked {
+                    *result = Err(error);
+                }
+            }
+        }
+        (groups, provenance)
     }
 }
 

@@ -17,6 +17,7 @@ fn stack(pc: u64, inferred: Inferred) -> Stack {
         inlined: false,
         function: Some(function.to_owned()),
         symbol: None,
+        mangled: None,
         file: None,
         line: None,
         column: None,

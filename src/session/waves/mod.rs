@@ -37,7 +37,8 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, ReadError> {
     let agent = capture.agent_of(wave).map_or(0, |agent| agent.id);
     let position = group.and_then(|group| group.position);
     let (cause, signal) = cause(wave);
-    let reasons = reasons(wave);
+    let reasons = reasons(wave).map(Vec::from_iter);
+    let kernel = dispatch.and_then(|dispatch| reader.dump().kernel_name(dispatch));
     Ok(WaveInfo {
         wave: id,
         id: wave.id,
@@ -45,7 +46,8 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, ReadError> {
         kind: Arc::clone(&wave.kind),
         pc: reader.scalar(id, "pc")?.map(Pc),
         exec: lanes::active(reader, id)?,
-        kernel: dispatch.and_then(|dispatch| reader.dump().kernel_name(dispatch)),
+        kernel_name: kernel.as_deref().map(|symbol| reader.dump().kernel_names().source(symbol)),
+        kernel,
         agent,
         queue,
         dispatch: dispatch.map(|dispatch| dispatch.id),
@@ -61,7 +63,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, ReadError> {
 
 /// The cause of a wave's stop as text, and its signal: 0 if it was running or the reason is unknown.
 pub(super) fn cause(wave: &Wave) -> (String, u8) {
-    let reasons = reasons(wave);
+    let reasons = reasons(wave).map(Vec::from_iter);
     let mut cause = match &reasons {
         None => NO_REASON.to_owned(),
         Some(reasons) if reasons.is_empty() => "running".to_owned(),
@@ -75,12 +77,13 @@ pub(super) fn cause(wave: &Wave) -> (String, u8) {
 
 /// Whether a wave stopped for a fault of its own, as far as is known.
 pub(crate) fn has_faulted(wave: &Wave) -> bool {
-    reasons(wave).is_some_and(|reasons| reasons.iter().any(|reason| reason.is_fault()))
+    reasons(wave).is_some_and(|mut reasons| reasons.any(StopReason::is_fault))
 }
 
-fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {
+/// The stop reasons of a wave; empty: it was running; `None`: unknown.
+pub(super) fn reasons(wave: &Wave) -> Option<impl Iterator<Item = &StopReason>> {
     let known = wave.stop.as_ref()?;
-    Some(known.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index)).collect())
+    Some(known.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index)))
 }
 
 /// The signal of several reasons: the first fault's.

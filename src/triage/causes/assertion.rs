@@ -4,6 +4,8 @@
 //! `__builtin_trap` and `abort` do. Only the function's name on the stack tells an assertion.
 
 use super::{bad_pc, place};
+use crate::capture::FailedAssertion;
+use crate::debuginfo::source_name;
 use crate::isa::Control;
 use crate::session::{Inspect, Scope, StackFrame, ValueState, WaveInfo};
 use crate::triage::listings::{CodeAt, Listings};
@@ -20,9 +22,9 @@ const CONDITIONS: [&str; 5] = ["assertion", "__assertion", "expr", "__message", 
 
 /// The assertion or trap of a wave.
 pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Cause {
-    let found = |condition, at| {
+    let found = |condition, at, is_inferred| {
         let lanes = info.exec.unwrap_or_default();
-        Cause::Assertion(Assertion { condition, at, lanes, wave: info.wave })
+        Cause::Assertion(Assertion { condition, at, is_inferred, lanes, wave: info.wave })
     };
     let frames = session.backtrace(info.wave, None).map(|stack| stack.frames).unwrap_or_default();
     let is_one = |frame: &StackFrame, names: &[&str]| {
@@ -33,9 +35,9 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listin
         let inner = frames.iter().take_while(|frame| is_one(frame, &TRAPPERS)).count();
         let frame = frames.get(inner).or(frames.first());
         let at = place(session, frame);
-        return match printed(session, &at) {
+        return match printed(session, info, &at) {
             // The reporter is inlined.
-            Some(condition) => found(Some(condition), at),
+            Some(one) => found(Some(one.condition), one.at, one.is_inferred),
             None => Cause::Trap { at, id: trap_id(session, info, code) },
         };
     };
@@ -66,21 +68,47 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listin
         let is_place = |name: &Option<String>| name.as_ref().is_some_and(|name| text.ends_with(base(name)));
         (!is_place(&at.file) && !is_place(&at.function)).then_some(text)
     };
-    let known = of_argument.or_else(of_call).or_else(|| printed(session, &at));
-    found(known.or_else(of_source), at)
+    if let Some(condition) = of_argument.or_else(of_call) {
+        return found(Some(condition), at, false);
+    }
+    match printed(session, info, &at) {
+        Some(one) => found(Some(one.condition), one.at, one.is_inferred),
+        None => found(of_source(), at, false),
+    }
 }
 
-/// The condition of the assertion that the program printed for a line; of an unknown line that of its only one.
-fn printed(session: &dyn Inspect, at: &SourceAt) -> Option<String> {
+/// An assertion that the program printed.
+struct Printed {
+    condition: String,
+    at: SourceAt,
+    /// Whether its function is not that of the wave by name: a function of the program may be inlined.
+    is_inferred: bool,
+}
+
+/// The assertion that the program printed for a line; of an unknown line its only one.
+fn printed(session: &dyn Inspect, info: &WaveInfo, at: &SourceAt) -> Option<Printed> {
     let faults = session.faults();
     let mut printed = faults.iter().filter_map(|fault| fault.assertion.as_ref());
-    let one = match (&at.file, at.line) {
-        (Some(file), Some(line)) => {
-            printed.find(|one| one.line == Some(line) && one.file.as_deref().map(base) == Some(base(file)))
-        }
-        _ => printed.next().filter(|_| printed.next().is_none()),
-    };
-    one.map(|one| one.condition.clone())
+    if let (Some(file), Some(line)) = (&at.file, at.line) {
+        let is_it = |one: &&FailedAssertion| {
+            one.line == Some(line) && one.file.as_deref().map(base) == Some(base(file))
+        };
+        let condition = printed.find(is_it)?.condition.clone();
+        return Some(Printed { condition, at: at.clone(), is_inferred: false });
+    }
+    let one = printed.next().filter(|_| printed.next().is_none())?;
+    let kernel = info.kernel.as_deref().map(source_name);
+    // The text has the return type before the name.
+    let function = one.function.as_deref().map(|function| {
+        base_name(function).rsplit(char::is_whitespace).next().unwrap_or_default().to_owned()
+    });
+    let names = [kernel.as_deref(), at.function.as_deref()];
+    let is_own =
+        function.is_some_and(|function| names.into_iter().flatten().any(|own| base_name(own) == function));
+    let place =
+        SourceAt { function: one.function.clone(), file: one.file.clone(), line: one.line, text: None };
+    let at = if one.line.is_some() { place } else { at.clone() };
+    Some(Printed { condition: one.condition.clone(), at, is_inferred: !is_own })
 }
 
 /// The last part of a path.

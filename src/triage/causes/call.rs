@@ -43,7 +43,7 @@ impl Call {
         if call.target.is_some() {
             return call.target;
         }
-        let to = RegisterRange::parse(call.text.rsplit(',').next()?.trim())?;
+        let to = RegisterRange::parse(call.text.rsplit([',', ' ']).next()?)?;
         let (targets, work) = (self.targets(), Cell::new(MAX_WORK));
         let before = self.before(&targets, &work, size);
         let dword = |index| before.dword(to.file, to.first.checked_add(index)?, LaneId(0)).map(u64::from);

@@ -8,15 +8,14 @@ mod assertion;
 mod bad_pc;
 mod call;
 mod illegal;
-mod stops;
 #[cfg(test)]
 mod tests;
 
 pub(super) use call::Call;
-pub(super) use stops::StopKind;
 
 use super::listings::Listings;
 use super::{Cause, QueueError, SourceAt};
+use crate::arch::StopKind;
 use crate::capture::{Fault, FaultKind};
 use crate::report::fault;
 use crate::session::{Inspect, StackFrame, WaveInfo};
@@ -25,7 +24,7 @@ use crate::units::WaveId;
 /// The cause of a wave's stop; `None`: an access to memory, or no cause is known.
 pub(super) fn cause(session: &dyn Inspect, wave: WaveId, code: &mut Listings) -> Option<Cause> {
     let info = session.wave(wave).ok()?;
-    let kinds = info.stop.as_deref().map(StopKind::of).unwrap_or_default();
+    let kinds = info.stop_kinds().unwrap_or_default();
     if !kinds.iter().any(|kind| kind.is_fault()) {
         return unfaulted(session, &info, &kinds);
     }
@@ -34,12 +33,12 @@ pub(super) fn cause(session: &dyn Inspect, wave: WaveId, code: &mut Listings) ->
     }
     kinds.into_iter().find_map(|kind| match kind {
         StopKind::IllegalInstruction => Some(Some(illegal::describe(session, &info))),
-        StopKind::Memory => Some(None),
+        StopKind::Memory => Some(of_bad_memory(&session.faults(), info.agent)),
         StopKind::Abort | StopKind::Trap => Some(Some(assertion::describe(session, &info, code))),
         StopKind::Arithmetic => Some(Some(arithmetic::describe(session, &info, code))),
         StopKind::Ecc => Some(Some(Cause::Ecc)),
         StopKind::Fatal => Some(of_report(&session.faults(), session, &info)),
-        StopKind::Debugger => None,
+        StopKind::Other | StopKind::Debugger => None,
     })?
 }
 
@@ -53,23 +52,27 @@ fn unfaulted(session: &dyn Inspect, info: &WaveInfo, kinds: &[StopKind]) -> Opti
     if info.stop.is_none() || session.faulted() == 0 {
         return None;
     }
-    let has_faulted = |wave: &WaveId| {
-        let stop = session.wave(*wave).ok().and_then(|info| info.stop).unwrap_or_default();
-        StopKind::of(&stop).iter().any(|kind| kind.is_fault())
-    };
+    let has_faulted = |wave: &WaveId| session.wave(*wave).is_ok_and(|info| info.has_faulted() == Some(true));
     // A position in the grid may make another wave the first one.
     let waves = session.waves();
     let faulted = std::iter::once(session.first_wave()).chain(waves.iter().copied()).find(has_faulted)?;
     Some(Cause::Bystander { faulted })
 }
 
-/// The cause of a halt without a reason, by the reported faults; `None`: an access to memory, or none is reported.
+/// The cause of a halt without a reason, by the first report of its GPU; `None`: an access to memory, or no report.
 fn of_report(faults: &[Fault], session: &dyn Inspect, info: &WaveInfo) -> Option<Cause> {
-    match faults.first()?.kind {
+    match faults.iter().find(|fault| fault.concerns(info.agent))?.kind {
         FaultKind::IllegalInstruction => Some(illegal::describe(session, info)),
         FaultKind::Ecc => Some(Cause::Ecc),
         _ => None,
     }
+}
+
+/// The memory error that the only reports of a GPU with an address name; `None`: an access to memory.
+fn of_bad_memory(faults: &[Fault], agent: u32) -> Option<Cause> {
+    let own = || faults.iter().filter(|fault| fault.concerns(agent));
+    let is_bad = own().any(|fault| fault.kind == FaultKind::Ecc && fault.address.is_some());
+    (is_bad && !own().any(Fault::is_of_memory)).then_some(Cause::Ecc)
 }
 
 /// The cause by reported faults alone, if no wave faulted; `None`: an access to memory, or no fault is reported.

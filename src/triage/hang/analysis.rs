@@ -10,7 +10,7 @@ use super::polled;
 use super::state::{CodePosition, Position, Status, state};
 use super::{Hang, WaitPlace, WaveState, WaveWait};
 use crate::arch::{Generation, Processor};
-use crate::session::{DisassemblyError, Inspect, WaveInfo};
+use crate::session::{DisassemblyError, DispatchInfo, Inspect, WaveInfo, WorkGroupInfo};
 use crate::triage::MissingData;
 use crate::triage::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use crate::units::{Pc, WaveId};
@@ -61,7 +61,7 @@ pub(in crate::triage) fn hang(
         waves.iter_mut().for_each(|(_, _, status)| status.is_halted = None);
     }
     let mut errors = BTreeSet::new();
-    let (positions, is_cut) = positions(sessions, pcs, code, &mut errors);
+    let (positions, unexamined, is_cut) = positions(sessions, pcs, code, &mut errors);
     found.is_cut = is_cut;
     let (mut without_pc, mut without_code) = (0, 0);
     let mut places: HashMap<PlaceKey, Arc<WaitPlace>> = HashMap::new();
@@ -69,6 +69,7 @@ pub(in crate::triage) fn hang(
     let (mut polling, mut values) = (0, MAX_POLLED);
     // Indexes in the order of the dump.
     let mut dispatches: HashMap<Option<u32>, usize> = HashMap::new();
+    let mut partial: HashSet<usize> = HashSet::new();
     found.waves.reserve_exact(waves.len());
     for (index, session) in sessions.iter().enumerate() {
         let groups = session.work_groups();
@@ -82,7 +83,8 @@ pub(in crate::triage) fn hang(
                 info.pc.and_then(|pc| positions.get(&(index, info.agent, pc.0))).and_then(Option::as_ref);
             let is_alone = alone.contains(&info.wave);
             let is_endless = position.is_some_and(|position| position.is_endless(*session, &info));
-            let state = state(info.stop.as_deref(), *status, position, is_endless, is_alone);
+            let state =
+                state(&info.stop_kinds().unwrap_or_default(), *status, position, is_endless, is_alone);
             let member = Member {
                 id: info.id,
                 dispatch: info.dispatch,
@@ -93,7 +95,8 @@ pub(in crate::triage) fn hang(
                 is_endless: is_endless && state == WaveState::Spinning,
                 is_stuck: state == WaveState::Spinning,
             };
-            let is_unknown = usize::from(state == WaveState::Unknown);
+            let is_examined = info.pc.is_none_or(|pc| !unexamined.contains(&(index, info.agent, pc.0)));
+            let is_unknown = usize::from(state == WaveState::Unknown && is_examined);
             *(if info.pc.is_none() { &mut without_pc } else { &mut without_code }) += is_unknown;
             let place = places.entry((index, info.agent, info.pc));
             let at = Arc::clone(place.or_insert_with(|| Arc::new(wait_place(&info, position))));
@@ -118,10 +121,14 @@ pub(in crate::triage) fn hang(
             found.waves.push(wait);
         }
         found.groups.extend(groups.iter().filter_map(|group| groups::waits(group, &mut members, &mut proof)));
+        let without_all = partly_captured(*session, &groups);
         for (_, wave, _) in own() {
             let Some(member) = members.get(wave) else { continue };
             let next = dispatches.len();
             let order = *dispatches.entry(member.dispatch).or_insert(next);
+            if member.dispatch.is_some_and(|dispatch| without_all.contains(&dispatch)) {
+                partial.insert(order);
+            }
             if only.is_none_or(|only| only == *wave) {
                 states.entry((order, member.state)).or_insert((member.dispatch, 0)).1 += 1;
             }
@@ -134,16 +141,23 @@ pub(in crate::triage) fn hang(
         states.into_iter().map(|((_, state), (dispatch, count))| (dispatch, state, count)).collect();
     found.is_cut |= search.is_cut;
     found.is_deadlock = proof.is_deadlock;
-    // Other waves of an unknown dispatch may not be captured, and may run.
+    // Other waves of an unknown or partly captured dispatch may run.
     let unknown = dispatches.get(&None);
     let is_lone = |order: &usize, live: usize| Some(order) == unknown && live == 1;
     let is_stuck = |(order, (live, waiting)): (&usize, &(usize, usize))| {
-        *live > 0 && live == waiting && !is_lone(order, *live)
+        *live > 0 && live == waiting && !is_lone(order, *live) && !partial.contains(order)
     };
     found.is_hang = found.is_deadlock || stuck.iter().any(is_stuck);
     found.proof = proof.sentences;
     if let Some(waves @ 1..) = unknown.and_then(|order| stuck.get(order)).map(|(_, waiting)| *waiting) {
         missing.push(MissingData::Dispatch { waves });
+    }
+    let is_left_out =
+        |(order, (live, waiting)): &(&usize, &(usize, usize))| partial.contains(order) && live == waiting;
+    let of_partial = stuck.iter().filter(is_left_out);
+    let waves = of_partial.map(|(_, (_, waiting))| *waiting).sum();
+    if waves > 0 && !found.is_deadlock {
+        missing.push(MissingData::DispatchWaves { waves });
     }
     if without_pc > 0 {
         missing.push(MissingData::WavePcs { waves: without_pc });
@@ -157,6 +171,37 @@ pub(in crate::triage) fn hang(
     }
     missing.extend(proof.lacks.into_iter().map(|(bit, waves)| MissingData::BarrierStatus { bit, waves }));
     found
+}
+
+/// The dispatches of which the capture may lack live waves: work-groups of the grid, or waves of a work-group, are
+/// neither captured nor known to have ended. A capture that has all live waves of each of its work-groups has those of
+/// the dispatch.
+fn partly_captured(session: &dyn Inspect, groups: &[WorkGroupInfo]) -> HashSet<u32> {
+    let mut captured: HashMap<u32, (u64, bool)> = HashMap::new();
+    for group in groups.iter().filter(|group| !group.has_all_waves) {
+        let Some(dispatch) = group.dispatch else { continue };
+        let waves = u32::try_from(group.waves.len()).unwrap_or(u32::MAX);
+        let (count, lacks) = captured.entry(dispatch).or_default();
+        *count += 1;
+        *lacks |= group.launched.is_some_and(|launched| launched > waves);
+    }
+    for group in groups.iter().filter(|group| group.has_all_waves) {
+        if let Some((count, _)) = group.dispatch.and_then(|dispatch| captured.get_mut(&dispatch)) {
+            *count += 1;
+        }
+    }
+    let launched = |dispatch: &DispatchInfo| {
+        let axes = dispatch.grid?.into_iter().zip(dispatch.workgroup?);
+        let each = axes.map(|(grid, size)| u64::from(grid.max(1).div_ceil(size.max(1))));
+        Some(each.fold(1, u64::saturating_mul))
+    };
+    let all = session.dispatches();
+    let is_partial = |dispatch: &&DispatchInfo| {
+        captured.get(&dispatch.id).is_some_and(|(count, lacks)| {
+            *lacks || launched(dispatch).is_some_and(|launched| launched > *count)
+        })
+    };
+    all.iter().filter(is_partial).map(|dispatch| dispatch.id).collect()
 }
 
 /// Whether a wave has arrived at its work-group's barrier without waiting for it. Before GFX12 a wave that is in a
@@ -191,14 +236,14 @@ fn wait_place(info: &WaveInfo, position: Option<&Position>) -> WaitPlace {
 /// Index of a session, agent and PC.
 type PcKey = (usize, u32, u64);
 
-/// The places of all PCs in the code, and whether some were left out. `counts`: the first wave and the number of waves
-/// of each. Each function is decoded once.
+/// The places of all PCs in the code, the PCs beyond a limit, and whether a limit was reached. `counts`: the first wave
+/// and the number of waves of each. Each function is decoded once.
 fn positions(
     sessions: &[&dyn Inspect],
     counts: HashMap<PcKey, (WaveId, usize)>,
     code: &mut Listings,
     errors: &mut BTreeSet<String>,
-) -> (HashMap<PcKey, Option<Position>>, bool) {
+) -> (HashMap<PcKey, Option<Position>>, HashSet<PcKey>, bool) {
     let mut pcs: Vec<_> = counts.into_iter().collect();
     pcs.sort_by_key(|(key, (_, count))| (std::cmp::Reverse(*count), *key));
     let at = |(key, (wave, _)): &(PcKey, (WaveId, usize))| {
@@ -208,7 +253,7 @@ fn positions(
     code.prepare(&first);
     let mut listings: Vec<(usize, u32, Arc<Listing>, Vec<u64>)> = Vec::new();
     let mut requests = 0;
-    let mut is_cut = pcs.len() > MAX_POSITIONS;
+    let mut unexamined: HashSet<PcKey> = pcs.iter().skip(MAX_POSITIONS).map(|(key, _)| *key).collect();
     for of in pcs.iter().take(MAX_POSITIONS) {
         let (index, agent, pc) = of.0;
         let is_in = |(known, agents, listing, _): &&mut (usize, u32, Arc<Listing>, Vec<u64>)| {
@@ -224,7 +269,7 @@ fn positions(
             }
             listings.extend(listing.and_then(Result::ok).map(|listing| (index, agent, listing, vec![pc])));
         } else {
-            is_cut = true;
+            unexamined.insert(of.0);
         }
     }
     let work = Cell::new(MAX_WORK);
@@ -234,5 +279,6 @@ fn positions(
         pcs.iter().map(position)
     });
     let positions = each.collect();
-    (positions, is_cut || work.get() == 0)
+    let is_cut = !unexamined.is_empty() || work.get() == 0;
+    (positions, unexamined, is_cut)
 }

@@ -1,7 +1,7 @@
 //! Flow of control in a listing: successors, loops around a PC, and paths that lead to it.
 
 use std::cell::{Cell, OnceCell};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::state::CodePosition;
 use crate::isa::Control;
@@ -9,7 +9,7 @@ use crate::triage::listings::{Decoded, Listing};
 
 /// Maximum number of instructions of a loop that counts as one: polling loops are short.
 const MAX_LOOP: usize = 512;
-/// Maximum number of branches back in a listing.
+/// Maximum number of ways back in a listing.
 const MAX_BACK: usize = 4096;
 /// Maximum number of instructions on the paths to a PC that are searched for a signal.
 const MAX_PATHS: usize = 4096;
@@ -97,8 +97,8 @@ impl<'a> Flow<'a> {
         Some(seen.into_iter().collect())
     }
 
-    /// The loops with an instruction, the smallest first; each as its instructions in order. The loop of a branch back
-    /// is its target, and all instructions that lead to the branch without passing the target.
+    /// The loops with an instruction, the smallest first; each as its instructions in order. A loop is the target of ways
+    /// back, and all instructions that lead to their origins without passing the target.
     pub(super) fn loops(&self, of: usize) -> impl Iterator<Item = &Loop> {
         let all = self.loops.get_or_init(|| self.all_loops());
         let is_around = move |one: &&Loop| self.spend(1).is_some() && one.body.binary_search(&of).is_ok();
@@ -107,26 +107,52 @@ impl<'a> Flow<'a> {
 
     /// The loops of a listing, the smallest first.
     fn all_loops(&self) -> Vec<Loop> {
-        let each = (0..self.next.len()).filter(|end| self.jumps(*end));
-        let backwards = each.flat_map(|end| {
-            let starts = self.next.get(end).map_or(&[][..], |next| &next.within);
-            starts.iter().filter(move |start| **start <= end).map(move |start| (*start, end))
-        });
-        let bodies = backwards.take(MAX_BACK).filter_map(|(start, end)| self.body(start, end));
+        let mut ends: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (start, end) in self.back().into_iter().take(MAX_BACK) {
+            ends.entry(start).or_default().push(end);
+        }
+        let bodies = ends.into_iter().filter_map(|(start, ends)| self.body(start, ends));
         let mut found: Vec<Loop> = bodies.map(|body| Loop { body, place: OnceCell::new() }).collect();
         found.sort_by_key(|one| one.body.len());
         found
     }
 
-    /// Whether an instruction branches within the listing.
-    fn jumps(&self, at: usize) -> bool {
-        matches!(self.control(at), Some(Control::Branch | Control::ConditionalBranch))
+    /// The ways back of a search in depth from the first instruction, each as target and origin. The head of a loop is
+    /// not always its first instruction: LLVM enters loops of several exits behind the test of an exit.
+    fn back(&self) -> Vec<(usize, usize)> {
+        // `None`: not seen; `true`: on the way from the first instruction.
+        let mut seen: Vec<Option<bool>> = vec![None; self.next.len()];
+        let (mut found, mut way) = (Vec::new(), Vec::new());
+        for first in 0..seen.len() {
+            let mut open = vec![first];
+            while let Some(at) = open.pop() {
+                let Some(state) = seen.get_mut(at) else { continue };
+                if way.last() == Some(&at) && *state == Some(true) {
+                    way.pop();
+                    *state = Some(false);
+                }
+                if state.is_some() {
+                    continue;
+                }
+                *state = Some(true);
+                way.push(at);
+                open.push(at);
+                for to in self.within(at) {
+                    match seen.get(*to) {
+                        Some(None) => open.push(*to),
+                        Some(Some(true)) => found.push((*to, at)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        found
     }
 
-    /// The loop of a branch back; `None`: it is too large, or its target is not the only entry.
-    fn body(&self, start: usize, end: usize) -> Option<Vec<usize>> {
-        let mut seen = BTreeSet::from([start, end]);
-        let mut open = vec![end];
+    /// The loop of the ways back to a target; `None`: it is too large, or its target is not the only entry.
+    fn body(&self, start: usize, ends: Vec<usize>) -> Option<Vec<usize>> {
+        let mut seen: BTreeSet<usize> = ends.iter().copied().chain([start]).collect();
+        let mut open = ends;
         while let Some(at) = open.pop().filter(|_| seen.len() <= MAX_LOOP) {
             self.spend(1)?;
             if at != start {
@@ -136,6 +162,40 @@ impl<'a> Flow<'a> {
         }
         let is_entered = start != 0 && seen.contains(&0);
         (seen.len() <= MAX_LOOP && !is_entered).then(|| seen.into_iter().collect())
+    }
+
+    /// The instructions of the listing that may precede one.
+    pub(super) fn before(&self, index: usize) -> &[usize] {
+        self.before.get(index).map_or(&[], Vec::as_slice)
+    }
+
+    /// The instructions of the listing that may follow one.
+    pub(super) fn within(&self, index: usize) -> &[usize] {
+        self.next.get(index).map_or(&[], |next| &next.within)
+    }
+
+    /// The conditional branches on which an instruction of a loop depends: from one of their sides a way leads out of
+    /// the loop without it, from the other none does. Exits are left out. `None`: too much work.
+    pub(super) fn deciding(&self, body: &[usize], index: usize) -> Option<Vec<usize>> {
+        self.spend(body.len())?;
+        let is_inside = |at: &usize| body.binary_search(at).is_ok();
+        let is_exit = |at: usize| self.leaves(at) || !self.within(at).iter().all(is_inside);
+        let mut open: Vec<usize> = body.iter().copied().filter(|at| *at != index && is_exit(*at)).collect();
+        // The instructions from which a way leads out without the one.
+        let mut avoiding: BTreeSet<usize> = open.iter().copied().collect();
+        while let Some(at) = open.pop() {
+            self.spend(1)?;
+            let before =
+                self.before.get(at)?.iter().copied().filter(|from| *from != index && is_inside(from));
+            open.extend(before.filter(|from| avoiding.insert(*from)));
+        }
+        let decides = |at: &usize| {
+            let sides = self.within(*at);
+            let is_branch = self.control(*at) == Some(Control::ConditionalBranch) && !is_exit(*at);
+            let avoids = |to: &usize| avoiding.contains(to);
+            is_branch && *at != index && sides.iter().any(avoids) && !sides.iter().all(avoids)
+        };
+        Some(body.iter().copied().filter(decides).collect())
     }
 
     /// The conditional branches of a loop with a way out.

@@ -18,6 +18,8 @@ pub(super) use analysis::hang;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::notation::names;
+
 use crate::session::Inferred;
 use crate::units::{LaneSet, Pc, WaveId};
 
@@ -64,23 +66,17 @@ pub enum WaveState {
     Unknown,
 }
 
-impl WaveState {
-    /// The name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AtBarrier => "at_barrier",
-            Self::Spinning => "spinning",
-            Self::WaitingMemory => "waiting_memory",
-            Self::Sleeping => "sleeping",
-            Self::Halted => "halted",
-            Self::Faulted => "faulted",
-            Self::Ended => "ended",
-            Self::Running => "running",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+names!(WaveState {
+    Self::AtBarrier => "at_barrier",
+    Self::Spinning => "spinning",
+    Self::WaitingMemory => "waiting_memory",
+    Self::Sleeping => "sleeping",
+    Self::Halted => "halted",
+    Self::Faulted => "faulted",
+    Self::Ended => "ended",
+    Self::Running => "running",
+    Self::Unknown => "unknown",
+});
 
 /// The waits of a work-group.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -162,6 +162,8 @@ impl Search {
             lanes: LaneSet(lanes.fold(0, |all, one| all | one)),
             is_bound: false,
             addresses,
+            origins: Vec::new(),
+            written: Vec::new(),
             unknown: None,
             confidence: Confidence::Possible,
             evidence: Vec::new(),
@@ -205,6 +207,7 @@ fn variable(session: &dyn Inspect, info: &WaveInfo, at: Pc, of: &AddressOf) -> O
         names: Vec::new(),
         has_globals: true,
         has_places: true,
+        written: Vec::new(),
     };
     let parts = session.parts(&asked).ok()?.parts;
     let is_it = |part: &&VariablePart| {

@@ -8,15 +8,14 @@ use std::sync::Arc;
 use super::WaveState;
 use super::flow::{Flow, of_group};
 use super::spin;
-use crate::arch::Generation;
-use crate::isa::{Control, Effects, ReadRegister as _, RegisterFile};
+use crate::arch::{Generation, StopKind};
+use crate::isa::{Control, Effects, ReadOperand as _, RegisterFile, condition};
 use crate::session::{Inspect, WaveInfo};
-use crate::triage::causes::StopKind;
 use crate::triage::listings::Listing;
 use crate::triage::registers::WaveRegisters;
 use crate::triage::walk::work::Work;
 use crate::triage::walk::{self, Paths};
-use crate::units::{LaneId, WaveSize};
+use crate::units::LaneId;
 
 /// Maximum number of instructions before a wait that are searched for the awaited operation.
 const MAX_BEFORE: usize = 256;
@@ -48,9 +47,8 @@ pub(super) enum CodePosition {
     BarrierWait,
     /// In a loop without an exit.
     Endless,
-    /// In a loop whose exits depend on registers that it does not change: each branch, by index, with its condition's
-    /// register file and whether the branch stays in the loop if it is taken.
-    Steady(Vec<(usize, RegisterFile, bool)>),
+    /// In a loop whose exits depend on registers that it does not change.
+    Steady(Vec<spin::SteadyExit>),
     /// In a loop whose exit depends on these loads.
     Polling(Vec<spin::Poll>),
     Sleep,
@@ -187,10 +185,8 @@ fn place(flow: &Flow<'_>, index: usize) -> (CodePosition, Vec<usize>) {
 
 /// The place of a wave in a loop that a wave may never leave.
 fn in_loop(flow: &Flow<'_>, body: &[usize]) -> Option<CodePosition> {
-    let exits = spin::steady_exits(flow, body).into_iter();
-    let exits: Option<Vec<_>> =
-        exits.map(|(exit, file)| Some((exit, file, flow.stays_if_taken(exit, body)?))).collect();
-    if let Some(exits) = exits.filter(|exits| !exits.is_empty()) {
+    let exits = spin::steady_exits(flow, body);
+    if !exits.is_empty() {
         return Some(CodePosition::Steady(exits));
     }
     let polls = spin::polls(flow, body);
@@ -260,36 +256,47 @@ impl Position {
     pub(super) fn is_endless(&self, session: &dyn Inspect, info: &WaveInfo) -> bool {
         let CodePosition::Steady(exits) = &self.place else { return self.place == CodePosition::Endless };
         let registers = WaveRegisters::new(session, info.wave);
-        exits.iter().all(|(exit, file, stays_if_taken)| {
-            let text = self.listing.instructions.get(*exit).map_or("", |one| &one.text);
-            let dwords = [0, 1].map(|index| registers.dword(*file, index, LaneId(0)));
-            let is_wide = info.kind.wave_size == WaveSize::W64;
-            let value = match (dwords, is_wide) {
-                ([Some(low), Some(high)], true) => u64::from(low) | u64::from(high) << 32,
-                ([Some(low), _], false) => u64::from(low),
+        exits.iter().all(|exit| {
+            let text = |index: usize| self.listing.instructions.get(index).map_or("", |one| &one.text);
+            let is_set = match (exit.comparison, exit.file) {
+                (Some(comparison), RegisterFile::Scc) => {
+                    condition(text(comparison), LaneId::default(), &registers)
+                }
+                (Some(comparison), _) => any_lane(text(comparison), &registers),
+                (None, RegisterFile::Scc) => registers.scc(),
+                (None, file) => registers.mask(file).map(|lanes| !lanes.is_empty()),
+            };
+            let mnemonic = text(exit.branch).split_whitespace().next().unwrap_or_default();
+            let wanted = match mnemonic.strip_prefix("s_cbranch_") {
+                Some("scc1" | "vccnz" | "execnz") => true,
+                Some("scc0" | "vccz" | "execz") => false,
                 _ => return false,
             };
-            let mnemonic = text.split_whitespace().next().unwrap_or_default();
-            let is_taken = if mnemonic.ends_with("nz") { value != 0 } else { value == 0 };
-            mnemonic.ends_with('z') && is_taken == *stays_if_taken
+            is_set.is_some_and(|is_set| (is_set == wanted) == exit.stays_if_taken)
         })
     }
+}
+
+/// Whether a comparison of vectors is true in a lane of EXEC.
+fn any_lane(text: &str, registers: &WaveRegisters<'_>) -> Option<bool> {
+    let lanes: Option<Vec<bool>> =
+        registers.mask(RegisterFile::Exec)?.iter().map(|lane| condition(text, lane, registers)).collect();
+    Some(lanes?.contains(&true))
 }
 
 /// The state of a wave. `is_endless`: by [`Position::is_endless`]. `is_alone`: its work-group has one wave, whose barriers do nothing. `position`: `None` if its
 /// code is unknown.
 pub(super) fn state(
-    stop: Option<&[String]>,
+    stops: &[StopKind],
     status: Status,
     position: Option<&Position>,
     is_endless: bool,
     is_alone: bool,
 ) -> WaveState {
-    let kinds = stop.map(StopKind::of).unwrap_or_default();
-    if kinds.iter().any(|kind| kind.is_fault()) {
+    if stops.iter().any(|kind| kind.is_fault()) {
         return WaveState::Faulted;
     }
-    if !kinds.is_empty() || status.is_halted == Some(true) {
+    if !stops.is_empty() || status.is_halted == Some(true) {
         return WaveState::Halted;
     }
     let Some(position) = position else { return WaveState::Unknown };

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::StreamedHang;
+use crate::isa::Direction;
 use crate::report::fault::ReportedFault;
 use crate::report::schema::{Hex, Lanes, Run, Schema};
+use crate::session::InferredBy;
+use crate::session::print::PartOwner;
+use crate::triage::{Confidence, MissingData, WaveState};
 
 /// The analysis.
 #[derive(Debug, Serialize)]
@@ -69,6 +73,8 @@ pub enum CauseJson {
     },
     /// A failed assertion.
     Assertion {
+        /// Whether only the program's output has it, and the names of its function and of the wave's differ.
+        inferred: bool,
         /// The wave's id.
         wave: u32,
         /// The lanes that failed.
@@ -104,14 +110,24 @@ pub enum CauseJson {
         wave: u32,
         /// AMD's names of the exceptions: `fp_divide_by_0`.
         exceptions: Vec<String>,
-        /// The place.
+        /// The place of the instruction; of several lines that of the PC.
         at: SourceJson,
-        /// Address of an instruction that can raise them.
+        /// Address of the instruction that raised them, or of the nearest one that can have.
         instruction: Option<Hex>,
         /// Its text.
         text: Option<String>,
         /// Operands that explain them.
         operands: Vec<Operand>,
+        /// Those of a scalar operation.
+        scalar: Option<String>,
+        /// Whether the lanes of the operands are an upper bound.
+        lanes_are_bound: bool,
+        /// The certainty that the instruction is the cause.
+        confidence: Confidence,
+        /// The reason for which it is only possible.
+        reason: Option<String>,
+        /// Further instructions that can have raised them.
+        others: Vec<Operation>,
     },
     /// An uncorrectable memory error.
     Ecc,
@@ -148,6 +164,16 @@ pub struct DecodedBy {
     pub text: String,
 }
 
+/// An instruction.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Operation {
+    /// Its address.
+    pub instruction: Hex,
+    /// Its text.
+    pub text: String,
+}
+
 /// Operands in a lane.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -172,8 +198,8 @@ pub struct AccessJson {
     pub text: String,
     /// Number of instructions from it to the PC.
     pub distance: usize,
-    /// `load`, `store` or `atomic`.
-    pub access: &'static str,
+    /// The direction.
+    pub access: Direction,
     /// Bytes of a lane; null: unknown.
     pub size: Option<u16>,
     /// The suspected lanes; empty: a scalar access.
@@ -186,8 +212,8 @@ pub struct AccessJson {
     pub space: String,
     /// Lanes with an unknown address.
     pub unknown: Option<UnknownJson>,
-    /// `exact`, `likely` or `possible`.
-    pub confidence: &'static str,
+    /// The certainty that it is the cause.
+    pub confidence: Confidence,
     /// Reasons for the rank, the strongest first.
     pub reasons: Vec<String>,
     /// Patterns of the addresses.
@@ -240,12 +266,30 @@ pub struct TermJson {
     pub bounds: Vec<VariableJson>,
     /// The declared bounds of an array.
     pub declared: Option<DeclaredJson>,
+    /// Indexes of arrays in the elements, the outermost first.
+    pub inner: Vec<InnerIndexJson>,
+    /// Whether `expression` has two readings, and no evidence decides between them.
+    pub ambiguous: bool,
     /// The allocation.
     pub allocation: Option<AllocationJson>,
     /// Other expressions that fit.
     pub alternatives: Vec<String>,
     /// Whether a part is inferred.
     pub inferred: bool,
+}
+
+/// The index of an array in an element.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InnerIndexJson {
+    /// The array: `s[t].a`.
+    pub array: String,
+    /// The index by lane.
+    pub index: IndexJson,
+    /// Variables with the index as their value.
+    pub index_variables: Vec<VariableJson>,
+    /// The declared bounds of the array.
+    pub declared: Option<DeclaredJson>,
 }
 
 /// A variable with its value.
@@ -256,11 +300,11 @@ pub struct VariableJson {
     pub name: String,
     /// Its value as text.
     pub value: String,
-    /// `argument`, `local` or `kernel_argument`.
-    pub kind: &'static str,
+    /// Its kind.
+    pub kind: PartOwner,
     /// The inferences behind its place: docs/json.md, "Inferred answers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inferred: Vec<&'static str>,
+    pub inferred: Vec<InferredBy>,
 }
 
 /// Bounds in a declaration.
@@ -375,7 +419,10 @@ pub enum PatternKind {
         space: &'static str,
     },
     /// Memory of the host alone.
-    HostPointer,
+    HostPointer {
+        /// Whether a report has that; otherwise the address alone suggests it.
+        reported: bool,
+    },
     /// One flipped bit.
     FlippedBit {
         /// The bit.
@@ -394,6 +441,11 @@ pub enum PatternKind {
     BeforeStart {
         /// The allocation.
         allocation: AllocationJson,
+    },
+    /// The pointer leads to no memory.
+    BadPointer {
+        /// The allocation next to the pointer.
+        neighbour: Option<AllocationJson>,
     },
     /// Partly in an allocation.
     Straddles {
@@ -486,8 +538,8 @@ pub struct HangJson<G, W> {
 pub struct StateWaves {
     /// Id of the dispatch.
     pub dispatch: Option<u32>,
-    /// The state: `at_barrier`.
-    pub state: &'static str,
+    /// The state.
+    pub state: WaveState,
     /// Number of waves.
     pub waves: usize,
 }
@@ -518,8 +570,8 @@ pub struct GroupJson {
 pub struct WaitJson {
     /// The wave's id.
     pub wave: u32,
-    /// The state: `at_barrier`.
-    pub state: &'static str,
+    /// The state.
+    pub state: WaveState,
     /// Its PC.
     pub pc: Option<Hex>,
     /// The function.
@@ -540,7 +592,8 @@ pub struct WaitJson {
 pub struct PollJson {
     /// Its address.
     pub address: Hex,
-    /// `local` or `global`.
+    /// The address space.
+    #[cfg_attr(test, schemars(extend("enum" = ["local", "global"])))]
     pub space: &'static str,
     /// Number of bytes.
     pub size: u16,
@@ -548,7 +601,8 @@ pub struct PollJson {
     pub value: Option<Hex>,
     /// The number that the loop compares it with, if known.
     pub compared_with: Option<Hex>,
-    /// The comparison of the value with that number: `==`, `!=`, `<`, `<=`, `>` or `>=`. Null: unknown.
+    /// The comparison of the value with that number. Null: unknown.
+    #[cfg_attr(test, schemars(extend("enum" = [Some("=="), Some("!="), Some("<"), Some("<="), Some(">"), Some(">="), None::<&str>])))]
     pub comparison: Option<&'static str>,
     /// The lanes that poll it; empty: a scalar load.
     pub lanes: Lanes,
@@ -564,7 +618,7 @@ pub struct PollJson {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MissingJson {
     /// The name of the data; docs/triage.md lists them.
-    pub missing: &'static str,
+    pub missing: MissingData,
     /// The data and its effect as text.
     pub text: String,
 }

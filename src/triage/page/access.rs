@@ -5,10 +5,15 @@ use super::{lanes, words};
 use crate::notation::{counted, plural};
 use crate::session::Inferred;
 use crate::triage::scene::Scene;
-use crate::triage::{Confidence, IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable};
+use crate::triage::{
+    AddressOf, Confidence, DeclaredBounds, IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable,
+};
+use crate::units::AddressSpace;
 
 /// Maximum number of addresses of lanes.
 const MAX_ADDRESSES: usize = 4;
+/// Maximum number of addresses of a lane: parts of an access.
+const MAX_OF_LANE: usize = 2;
 /// Maximum number of reasons.
 const MAX_REASONS: usize = 5;
 /// Maximum number of other suspects.
@@ -73,7 +78,7 @@ fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
             page.row("Memory", &memory(allocation, suspect));
         }
     }
-    page.list("Also", words::patterns(&suspect.patterns).into_iter().skip(1));
+    page.list("Also", words::patterns(&suspect.patterns, suspect.lanes).into_iter().skip(1));
     // The row of the address has the reason of an unknown one.
     let unknown = suspect.unknown.as_ref().map(|of| of.reason.to_string());
     let reasons = suspect.evidence.iter().map(|reason| reason.of(suspect));
@@ -91,14 +96,25 @@ fn addresses(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
     let is_one = all.windows(2).all(|pair| matches!(pair, [one, next] if one.address == next.address));
     if let (true, Some(address)) = (is_one, words::addresses(all, space)) {
         page.row("Address", &format!("{address}{}", in_lanes(suspect)));
-    } else if let Some(rule) = stride(suspect) {
+    } else if let Some(rule) = stride(suspect, space) {
         page.row("Address", &rule);
     } else {
-        let each = all.iter().take(MAX_ADDRESSES).map(|of| {
-            let lane = of.lane.map_or_else(String::new, |lane| format!("lane {lane}: "));
-            whole(&format!("{lane}{:#x}", of.address))
+        // An access may have several addresses in a lane: `ds_write2_b32`.
+        let mut sorted: Vec<&AddressOf> = all.iter().collect();
+        sorted.sort_by_key(|of| of.lane);
+        let lanes: Vec<&[&AddressOf]> = sorted.chunk_by(|one, next| one.lane == next.lane).collect();
+        let each = lanes.iter().take(MAX_ADDRESSES).map(|of| {
+            let lane = of.first().and_then(|of| of.lane);
+            let lane = lane.map_or_else(String::new, |lane| format!("lane {lane}: "));
+            let each = of.iter().take(MAX_OF_LANE).map(|of| {
+                let space = space(of.space).map_or_else(String::new, |name| format!("{name}+"));
+                format!("{space}{:#x}", of.address)
+            });
+            let more = of.len().checked_sub(MAX_OF_LANE).filter(|more| *more > 0);
+            let each: Vec<String> = each.chain(more.map(|more| format!("{more} more"))).collect();
+            whole(&format!("{lane}{}", words::joined(&each)))
         });
-        let more = words::more(all.len(), MAX_ADDRESSES);
+        let more = words::more(lanes.len(), MAX_ADDRESSES);
         let text = each.chain(more).collect::<Vec<_>>().join(", ");
         if !text.is_empty() {
             page.row("Address", &text);
@@ -122,10 +138,10 @@ fn in_lanes(suspect: &Suspect) -> String {
 }
 
 /// `0x7f0000201000 in lane 24, 4 bytes more in each further lane up to 63`
-fn stride(suspect: &Suspect) -> Option<String> {
+fn stride(suspect: &Suspect, space: impl Fn(AddressSpace) -> Option<String>) -> Option<String> {
     let [first, .., last] = suspect.addresses.as_slice() else { return None };
     let (from, to) = (first.lane?, last.lane?);
-    let step = |pair: &[crate::triage::AddressOf]| match pair {
+    let step = |pair: &[AddressOf]| match pair {
         [one, next] => {
             let lanes = next.lane?.0.checked_sub(one.lane?.0)?;
             (lanes == 1).then(|| next.address.wrapping_sub(one.address).cast_signed())
@@ -137,8 +153,9 @@ fn stride(suspect: &Suspect) -> Option<String> {
     if suspect.addresses.len() < 3 || steps.any(|step| step != Some(by)) {
         return None;
     }
+    let space = space(first.space).map_or_else(String::new, |name| format!("{name}+"));
     Some(format!(
-        "{:#x} in lane {from} to {:#x} in lane {to}, {by:+} {} from lane to lane",
+        "{space}{:#x} in lane {from} to {space}{:#x} in lane {to}, {by:+} {} from lane to lane",
         first.address,
         last.address,
         plural(usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX), "byte", "bytes")
@@ -149,19 +166,30 @@ fn stride(suspect: &Suspect) -> Option<String> {
 fn pointer(term: &Term) -> String {
     let of = &term.pointer;
     let element = counted(term.element, "byte");
-    let names: String =
-        term.equal.iter().take(MAX_VARIABLES).map(|variable| format!("{} = ", variable.name)).collect();
-    let of_names =
-        term.equal.iter().take(MAX_VARIABLES).fold(Inferred::NONE, |all, one| all.or(one.inferred));
-    let mut index = format!("index {names}{}{}", index(&term.index), of_names.suffix());
-    if matches!(term.index, IndexRule::Constant(_) | IndexRule::Scalar(_)) {
-        index = whole(&index);
+    let equal = || term.equal.iter().take(MAX_VARIABLES);
+    let index = Some(index(&term.index)).filter(|index| !index.is_empty());
+    let parts: Vec<String> = equal().map(|variable| variable.name.clone()).chain(index).collect();
+    let mut text = format!("{}, elements of {element}", value(of));
+    if !parts.is_empty() {
+        let inferred = equal().fold(Inferred::NONE, |all, one| all.or(one.inferred));
+        let index = format!("index {}{}", parts.join(" = "), inferred.suffix());
+        let is_one = matches!(term.index, IndexRule::Constant(_) | IndexRule::Scalar(_));
+        text += &format!("; {}", if is_one { whole(&index) } else { index });
     }
-    let mut text = format!("{}, elements of {element}; {index}", value(of));
     text.extend(term.bounds.iter().take(MAX_VARIABLES).map(|bound| format!("; {}", value(bound))));
-    if let Some(declared) = term.declared {
-        let last = declared.first.saturating_add_unsigned(declared.count).saturating_sub(1);
-        text += &format!("; declared indexes {} to {last}", declared.first);
+    text.extend(term.declared.map(declared));
+    for of in &term.inner {
+        let names = of.equal.iter().take(MAX_VARIABLES).map(|of| of.name.clone());
+        let index = Some(self::index(&of.index)).filter(|index| !index.is_empty());
+        let index = names.chain(index).collect::<Vec<_>>().join(" = ");
+        let inferred = of.equal.iter().fold(Inferred::NONE, |all, one| all.or(one.inferred));
+        if !index.is_empty() {
+            text += &format!("; index of {}: {index}{}", whole(&of.array), inferred.suffix());
+        }
+        text.extend(of.declared.map(declared));
+    }
+    if term.is_ambiguous {
+        text += "; the addresses do not decide which index is past its bound";
     }
     if !term.alternatives.is_empty() {
         text += &format!("; fits as well: {}", term.alternatives.join(", "));
@@ -172,10 +200,17 @@ fn pointer(term: &Term) -> String {
     text
 }
 
+/// `; declared indexes 0 to 63`
+fn declared(of: DeclaredBounds) -> String {
+    let last = of.first.saturating_add_unsigned(of.count).saturating_sub(1);
+    format!("; declared indexes {} to {last}", of.first)
+}
+
 /// `n = 1024 (argument)`
 fn value(of: &Variable) -> String {
     let mark = if of.inferred.is_none() { String::new() } else { format!("; {}", of.inferred) };
-    whole(&format!("{} = {} ({}{mark})", of.name, of.value, of.kind))
+    let value = if of.value.is_empty() { String::new() } else { format!(" = {}", of.value) };
+    whole(&format!("{}{value} ({}{mark})", of.name, of.kind.words()))
 }
 
 /// `1024`, `1024 in lane 24, +1 from lane to lane`

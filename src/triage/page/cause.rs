@@ -2,9 +2,12 @@
 
 use super::layout::Page;
 use super::{hang, lanes, words};
+use crate::debuginfo::source_name;
 use crate::notation::{counted, hex_bytes};
+use crate::report::fault;
 use crate::triage::scene::Scene;
-use crate::triage::{Arithmetic, Assertion, Cause, SourceAt, Triage};
+use crate::triage::{Arithmetic, Assertion, Cause, Confidence, SourceAt, Triage};
+use crate::units::LaneSet;
 
 /// Maximum number of processors whose instruction is printed.
 const MAX_FOREIGN: usize = 3;
@@ -54,15 +57,17 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
             let from = if at.is_empty() {
                 String::new()
             } else {
-                format!(", called from {}", at.trim_start_matches(", "))
+                format!(", called from {}", at.trim_start_matches(", ").trim_start_matches("in "))
             };
             format!("{kernel} jumps to {pc:#x}, which is no code{wave}{from}")
         }
         Cause::Assertion(of) => {
-            let condition = of.condition.as_ref().map_or_else(String::new, |text| format!(" `{text}`"));
+            let condition = of.condition.as_ref().map(|text| format!(" `{}`", fault::clipped(text)));
+            let condition = condition.unwrap_or_default();
+            let certainty = if of.is_inferred { " (possible: only the program's output has it)" } else { "" };
             let lanes =
                 if of.lanes.is_empty() { String::new() } else { format!("{} of ", words::lanes(of.lanes)) };
-            format!("{kernel}: assertion{condition} failed: {lanes}wave {}{at}", scene.id(of.wave))
+            format!("{kernel}: assertion{condition} failed: {lanes}wave {}{at}{certainty}", scene.id(of.wave))
         }
         Cause::Trap { id, .. } => {
             let trap = match id {
@@ -82,11 +87,27 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
         }
         Cause::Arithmetic(of) => {
             let kinds = of.kinds.iter().map(|kind| exception(kind)).collect::<Vec<_>>();
-            format!("{kernel}: {}: wave {}{at}", kinds.join(", "), scene.id(of.wave))
+            let lanes = of.lanes();
+            let lanes = match (lanes.is_empty(), of.is_bound) {
+                (true, _) => String::new(),
+                (false, true) => format!("at most {} of ", words::lanes(lanes)),
+                (false, false) => format!("{} of ", words::lanes(lanes)),
+            };
+            let certainty = match (of.confidence, &of.instruction, of.others.len()) {
+                (Confidence::Likely, ..) => " (likely)".to_owned(),
+                (Confidence::Possible, Some(_), 0) => " (possible)".to_owned(),
+                (Confidence::Possible, Some(_), others) => {
+                    format!(" (possible, one of {} instructions)", others + 1)
+                }
+                _ => String::new(),
+            };
+            let wave = format!("{lanes}wave {}{at}{certainty}", scene.id(of.wave));
+            format!("{kernel}: {}: {wave}", kinds.join(", "))
         }
         Cause::Ecc => format!("{kernel}: uncorrectable memory error of the GPU{wave}"),
         Cause::Queue(of) => {
-            let kernel = of.kernel.as_ref().map_or_else(String::new, |kernel| format!("{kernel}: "));
+            let kernel =
+                of.kernel.as_ref().map_or_else(String::new, |kernel| format!("{}: ", source_name(kernel)));
             format!("{kernel}{}", of.text)
         }
         Cause::Breakpoint { .. } => {
@@ -127,15 +148,40 @@ pub(super) fn rows(cause: &Cause, triage: &Triage, scene: &Scene<'_>, page: &mut
         _ => triage.waves.chosen,
     };
     if let Some(wave) = wave {
-        lanes::rows(&scene.lanes(wave), None, page);
+        let fault = match cause {
+            Cause::Arithmetic(of) => (lanes::certainty(of.is_bound, of.confidence), of.lanes()),
+            _ => ("", LaneSet::EMPTY),
+        };
+        lanes::rows_with(&scene.lanes(wave), fault, LaneSet::EMPTY, page);
     }
 }
 
 fn arithmetic(of: &Arithmetic, page: &mut Page) {
     if let Some((address, text)) = &of.instruction {
         page.row("Operation", &format!("{text} at {address:#x}"));
+    } else {
+        page.row("Operation", "unknown: no instruction that can raise it was found before the PC");
     }
-    let each = of.operands.iter().take(MAX_OPERANDS).map(|(lane, text)| format!("lane {lane}: {text}"));
-    let more = of.operands.len().checked_sub(MAX_OPERANDS).filter(|more| *more > 0);
-    page.list("Operands", each.chain(more.map(|more| format!("and {}", counted(more, "more lane")))));
+    let listed = of.others.iter().take(MAX_FOREIGN).map(|(address, text)| format!("{text} at {address:#x}"));
+    page.list("Others", listed.chain(words::more(of.others.len(), MAX_FOREIGN)));
+    // Lanes with equal operands are one item.
+    let mut by_text: Vec<(&str, LaneSet)> = Vec::new();
+    for (lane, text) in &of.operands {
+        let lane = lane.map_or(LaneSet::default(), LaneSet::one);
+        match by_text.iter_mut().find(|(known, _)| known == text) {
+            Some((_, lanes)) => *lanes = lanes.or(lane),
+            None => by_text.push((text, lane)),
+        }
+    }
+    let each = by_text.iter().take(MAX_OPERANDS).map(|(text, lanes)| match lanes.is_empty() {
+        // A scalar operation.
+        true => (*text).to_owned(),
+        false => format!("{}: {text}", words::lanes(*lanes)),
+    });
+    let more: u32 = by_text.iter().skip(MAX_OPERANDS).map(|(_, lanes)| lanes.count()).sum();
+    let more = (more > 0).then(|| format!("and {}", counted(more, "more lane")));
+    page.list("Operands", each.chain(more));
+    if let Some(doubt) = &of.doubt {
+        page.row("Because", doubt);
+    }
 }

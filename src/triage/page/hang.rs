@@ -7,7 +7,7 @@ use super::words;
 use crate::notation::{counted, list, plural};
 use crate::triage::scene::Scene;
 use crate::triage::{Cause, GroupWait, Hang, PolledValue, Triage, WaveState, WaveWait};
-use crate::units::WaveId;
+use crate::units::{LaneSet, WaveId};
 
 /// Maximum number of dispatches, work-groups and loops in text.
 const MAX_ROWS: usize = 6;
@@ -64,7 +64,7 @@ fn blocked(hang: &Hang) -> Option<&GroupWait> {
 pub(super) fn has_totals(triage: &Triage) -> bool {
     match triage.cause {
         Some(Cause::Hang) => triage.hang.as_ref().is_some_and(|hang| blocked(hang).is_none()),
-        None => triage.waves.faulted == 0,
+        None => triage.waves.faulted == 0 && triage.waves.unknown == 0,
         Some(_) => false,
     }
 }
@@ -157,7 +157,7 @@ fn group(of: &GroupWait, hang: &Hang, scene: &Scene<'_>) -> String {
 fn place(of: &WaveWait) -> Option<String> {
     let of = &of.at;
     let lines = list(of.lines.iter().copied());
-    let function = of.function.as_deref().map(super::super::scene::short);
+    let function = of.function.as_deref().map(crate::debuginfo::short_name);
     match (&of.file, lines.is_empty(), function) {
         (Some(file), false, _) => Some(format!("{}:{lines}", file.rsplit('/').next().unwrap_or(file))),
         (_, _, Some(function)) => Some(function),
@@ -188,7 +188,7 @@ fn polling(members: &[&WaveWait], scene: &Scene<'_>) -> String {
     let ids: Vec<WaveId> = members.iter().map(|of| of.wave).collect();
     let Some(first) = members.first() else { return String::new() };
     let at = place(first).map_or_else(String::new, |place| format!(" at {place}"));
-    let polls: Vec<String> = first.polls.iter().map(poll).collect();
+    let polls: Vec<String> = alike(&first.polls).iter().map(|of| poll(of)).collect();
     let verb = plural(ids.len(), "polls", "poll");
     let polls = match (first.at.is_polling, polls.is_empty()) {
         (false, _) => " without polling memory".to_owned(),
@@ -198,16 +198,35 @@ fn polling(members: &[&WaveWait], scene: &Scene<'_>) -> String {
     format!("{}{at}{polls}", words::waves(&ids, scene))
 }
 
-fn poll(of: &PolledValue) -> String {
+/// Polled values that differ in lanes and addresses alone, together.
+fn alike(polls: &[PolledValue]) -> Vec<Vec<&PolledValue>> {
+    let mut groups: Vec<Vec<&PolledValue>> = Vec::new();
+    for one in polls {
+        let is_alike = |of: &&PolledValue| {
+            PolledValue { address: one.address, lanes: one.lanes, ..(*of).clone() } == *one
+        };
+        match groups.iter_mut().find(|group| group.first().is_some_and(is_alike)) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// Values of [`alike`].
+fn poll(all: &[&PolledValue]) -> String {
+    let Some(of) = all.first() else { return String::new() };
+    let lanes = all.iter().fold(LaneSet::EMPTY, |lanes, one| lanes.or(one.lanes));
     let space = if of.is_lds { "LDS " } else { "" };
     let name = of.name.clone().unwrap_or_else(|| counted(of.bytes, "byte"));
     let value = of.value.map_or_else(|| ", not captured,".to_owned(), |value| format!(" = {value:#x}"));
-    let lanes = if of.lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(of.lanes)) };
+    let lanes = if lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(lanes)) };
+    let addresses = words::listed(all.iter().map(|one| one.address), space).unwrap_or_default();
     let compared = match (of.compared, of.comparison) {
         (Some(value), Some(comparison)) => format!("; the loop tests {comparison} {value:#x}"),
         (Some(value), None) => format!("; the loop compares it with {value:#x}"),
         (None, _) => String::new(),
     };
     let mark = of.inferred.map_or_else(String::new, |inferred| format!(" ({inferred})"));
-    format!("{name}{mark}{value} at {space}{:#x}{lanes}{compared}", of.address)
+    format!("{name}{mark}{value} at {addresses}{lanes}{compared}")
 }

@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use super::layout::whole;
 use super::{cause, hang, words};
 use crate::capture::{Fault, PAGE};
+use crate::debuginfo::short_name;
 use crate::notation::{counted, plural};
 use crate::report::fault;
-use crate::triage::scene::{Scene, short};
-use crate::triage::{Cause, Confidence, Evidence, IndexRule, MissingData, Suspect, Term, Triage};
+use crate::session::WaveInfo;
+use crate::triage::scene::Scene;
+use crate::triage::{
+    Cause, Confidence, Evidence, IndexRule, MissingData, Suspect, Term, Triage, are_fetches, no_stop_reasons,
+};
 use crate::units::LaneSet;
 
 /// Subject of a sentence without a known kernel.
@@ -20,7 +24,8 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     match (&triage.cause, triage.suspects.first()) {
         (Some(Cause::Memory), Some(suspect)) if suspect.is_good() => {
             if let Some(page) = off_page(suspect) {
-                return format!("{}: no examined access leads to {page}", of_fault(triage, scene));
+                let fetch = fetched(triage, scene).unwrap_or_default();
+                return format!("{}: no examined access leads to {page}{fetch}", of_fault(triage, scene));
             }
             let candidates = match triage.suspects.len() + triage.further {
                 1 => "1 access, whose address is not known to be bad".to_owned(),
@@ -31,7 +36,10 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
         (Some(Cause::Memory), Some(suspect)) => {
             of_suspect(suspect, triage, scene) + &unexplained(triage).unwrap_or_default()
         }
-        (Some(Cause::Memory), None) => format!("{}, by an unknown access", of_fault(triage, scene)),
+        (Some(Cause::Memory), None) => match of_fetch(triage, scene) {
+            Some(fetch) => format!("{}: {fetch}", of_fault(triage, scene)),
+            None => format!("{}, by an unknown access", of_fault(triage, scene)),
+        },
         // No cause, and yet a fault.
         (None, _) if triage.waves.faulted > 0 => of_fault(triage, scene),
         (Some(cause), _) => cause::headline(cause, triage, scene),
@@ -39,8 +47,14 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
             Some(fault) => format!("no wave was read from the dump; reported: {}", fault::sentence(fault)),
             None => "no wave was read from the dump, and no fault is reported".to_owned(),
         },
+        (None, _) if let Some(unknown) = no_stop_reasons(triage.waves.unknown) => {
+            format!("no known wave faulted, no fault is reported; {unknown}")
+        }
         (None, _) => {
             let waves = if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" };
+            if let Some(fault) = triage.faults.iter().find(|fault| !fault.is_of_waves()) {
+                return format!("{waves} faulted; another client of memory did: {}", fault::sentence(fault));
+            }
             format!("{waves} faulted, no fault is reported: {}", hang::totals(triage.hang.as_ref(), scene))
         }
     }
@@ -52,6 +66,27 @@ fn off_page(suspect: &Suspect) -> Option<String> {
         Evidence::OffPage { page: Some(page) } => Some(format!("the reported page {page:#x}")),
         Evidence::OffPage { page: None } => Some("a reported page".to_owned()),
         _ => None,
+    })
+}
+
+/// The reported page has the wave's next instruction, which its fetch may not have found.
+fn fetched(triage: &Triage, scene: &Scene<'_>) -> Option<&'static str> {
+    let is_it = has_pc(triage, &scene.info(triage.waves.chosen?)?)?;
+    is_it.then_some("; the page has the code at the PC: the fetch of an instruction may have faulted")
+}
+
+/// Whether the reported page has the PC of a wave.
+fn has_pc(triage: &Triage, info: &WaveInfo) -> Option<bool> {
+    let (pc, page) = (info.pc?, triage.reported_page(Some(info.agent))?);
+    Some(page.bytes > 1 && pc.0.checked_sub(page.start)? < page.bytes)
+}
+
+/// The reports are of fetches of instructions.
+fn of_fetch(triage: &Triage, scene: &Scene<'_>) -> Option<&'static str> {
+    let info = scene.info(triage.waves.chosen?)?;
+    are_fetches(&triage.faults, info.agent).then(|| match has_pc(triage, &info) {
+        Some(true) => "the fetch of an instruction faulted, and the PC is on this page",
+        _ => "the fetch of an instruction faulted, not near the PC",
     })
 }
 
@@ -85,13 +120,13 @@ pub(super) fn source_line(triage: &Triage, scene: &Scene<'_>) -> Option<String> 
 fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     let kernel = scene.kernel(suspect.wave).unwrap_or_else(|| NO_KERNEL.to_owned());
     let mut text = format!("{kernel} {} {}", words::verb(suspect), object(suspect, triage, scene));
-    if let Some(pattern) = words::patterns(&suspect.patterns).first() {
+    if let Some(pattern) = words::patterns(&suspect.patterns, suspect.lanes).first() {
         text += &format!(", {pattern}");
     }
     text += &format!(": {}", lanes(suspect, scene));
     // The sentence begins with the kernel. Clang's kernels of OpenCL call a function with this prefix.
     let own = format!("__clang_ocl_kern_imp_{kernel}");
-    let function = suspect.at.function.as_deref().map(short);
+    let function = suspect.at.function.as_deref().map(short_name);
     let function = function.filter(|function| *function != kernel && *function != own);
     match (words::place(&suspect.at).filter(|_| suspect.at.line.is_some()), function) {
         (Some(place), Some(function)) => text += &format!(", {} in {}", whole(&place), whole(&function)),
@@ -101,6 +136,9 @@ fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     }
     let others = triage.suspects.len() - 1 + triage.further;
     match (suspect.confidence, others) {
+        (Confidence::Possible, _) if suspect.evidence.contains(&Evidence::OtherGpu) => {
+            text += " (possible; an access of another GPU is on the page, too)";
+        }
         (Confidence::Possible, 0) => text += " (possible, the only examined access)",
         (Confidence::Possible, _) => text += &format!(" (possible, one of {} accesses)", others + 1),
         (confidence, _) => text += &format!(" ({})", words::certainty(confidence)),
@@ -119,7 +157,9 @@ fn lanes(suspect: &Suspect, scene: &Scene<'_>) -> String {
         (false, false) => format!("{} of {wave}", words::lanes(suspect.lanes)),
     };
     if !suspect.also.is_empty() {
-        text += &format!(" and {}", counted(suspect.also.len(), "more wave"));
+        let is_least = suspect.evidence.iter().any(|one| matches!(one, Evidence::AtLeastOtherWaves(_)));
+        let least = if is_least { "at least " } else { "" };
+        text += &format!(" and {least}{}", counted(suspect.also.len(), "more wave"));
     }
     text
 }
@@ -133,8 +173,11 @@ fn object(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
                 suspect.access.bytes.map_or_else(|| "memory".to_owned(), |bytes| counted(bytes, "byte"));
             match words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space)) {
                 Some(addresses) => format!("{bytes} at {addresses}"),
-                None => match reported_page(suspect, triage) {
-                    Some(page) => format!("{bytes} on the reported page {page:#x}"),
+                None => match reported_page(suspect, triage, scene) {
+                    Some(page) if suspect.evidence.contains(&Evidence::OnlyOne) => {
+                        format!("{bytes} on the reported page {page:#x}")
+                    }
+                    Some(page) => format!("{bytes} at an unknown address (reported: page {page:#x})"),
                     None => format!("{bytes} at an unknown address"),
                 },
             }
@@ -142,18 +185,31 @@ fn object(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     }
 }
 
-/// The only reported page, if no other access can reach it.
-fn reported_page(suspect: &Suspect, triage: &Triage) -> Option<u64> {
-    let [fault] = triage.faults.as_slice() else { return None };
-    let is_only = suspect.evidence.contains(&Evidence::OnlyOne);
-    fault.address.filter(|_| is_only).map(|at| at.start & !(PAGE - 1))
+/// The only reported page.
+fn reported_page(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> Option<u64> {
+    let agent = scene.info(suspect.wave).map(|info| info.agent);
+    let mut own = triage.faults.iter().filter(|fault| agent.is_none_or(|agent| fault.concerns(agent)));
+    let fault = own.next().filter(|_| own.next().is_none())?;
+    fault.address.map(|at| at.start & !(PAGE - 1))
 }
 
 /// `x[1024] (i = 1024, n = 1024)`: the expression with the index as a number, then the variables of the index.
 fn indexed(term: &Term) -> String {
+    let inner = term.inner.iter().filter_map(|of| match &of.index {
+        IndexRule::Constant(index) | IndexRule::Scalar(index) => {
+            Some(format!("{} = {index}", of.equal.first()?.name))
+        }
+        IndexRule::Linear { .. } | IndexRule::Listed(_) => None,
+    });
+    let inner: Vec<String> = inner.collect();
     let index = match &term.index {
         IndexRule::Constant(index) | IndexRule::Scalar(index) => *index,
-        IndexRule::Linear { .. } | IndexRule::Listed(_) => return term.expression.clone(),
+        IndexRule::Linear { .. } | IndexRule::Listed(_) if inner.is_empty() => {
+            return term.expression.clone();
+        }
+        IndexRule::Linear { .. } | IndexRule::Listed(_) => {
+            return whole(&format!("{} ({})", term.expression, inner.join(", ")));
+        }
     };
     let mut expression = term.expression.clone();
     let equal = term.equal.first();
@@ -161,6 +217,7 @@ fn indexed(term: &Term) -> String {
         expression = format!("{pointer}[{index}]");
     }
     let mut values: Vec<String> = equal.map(|of| format!("{} = {index}", of.name)).into_iter().collect();
+    values.extend(inner);
     values.extend(term.bounds.first().map(|of| format!("{} = {}", of.name, of.value)));
     if values.is_empty() && index != 0 && !expression.contains(&index.to_string()) {
         values.push(format!("index {index}"));
@@ -173,8 +230,10 @@ fn indexed(term: &Term) -> String {
 
 /// A fault without a suspect.
 fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
-    let reported = triage.faults.first();
     let chosen = triage.waves.chosen.and_then(|wave| scene.info(wave));
+    // A report of another GPU is no cause of the wave's stop.
+    let concerns = |fault: &&Fault| chosen.as_ref().is_none_or(|info| fault.concerns(info.agent));
+    let reported = triage.faults.iter().find(concerns);
     let subject = match (chosen.as_ref().and_then(|info| scene.kernel(info.wave)), reported) {
         (Some(kernel), _) => kernel,
         (None, Some(Fault { kernel: Some(kernel), .. })) => kernel.clone(),
@@ -182,7 +241,7 @@ fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
     };
     match (chosen, reported) {
         (Some(info), reported) => {
-            let address = reported.and_then(|fault| fault.address);
+            let address = triage.reported_page(Some(info.agent)).or(reported.and_then(|fault| fault.address));
             let address = address.map_or_else(String::new, |at| format!(", address {:#x}", at.start));
             let at = scene.place(info.wave);
             let at = words::place(&at).filter(|_| at.line.is_some());

@@ -9,17 +9,28 @@ use crate::units::{LaneId, LaneSet};
 
 /// The strip of a wave: `suspect` marks the lanes of the access and those with an unknown address.
 pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut Page) {
-    if lanes.count == 0 {
-        return;
-    }
     let faulting =
         suspect.filter(|suspect| !suspect.is_good()).map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
     let unknown = suspect.and_then(|suspect| suspect.unknown.as_ref()).map_or(LaneSet::EMPTY, |of| of.lanes);
-    let fault = match suspect {
-        Some(suspect) if suspect.is_bound => "at most",
-        Some(Suspect { confidence: Confidence::Possible, .. }) => "possible",
-        _ => "faulting",
-    };
+    let fault = suspect.map_or("", |suspect| certainty(suspect.is_bound, suspect.confidence));
+    rows_with(lanes, (fault, faulting), unknown, page);
+}
+
+/// The name of lanes that fault.
+pub(super) fn certainty(is_bound: bool, confidence: Confidence) -> &'static str {
+    match (is_bound, confidence) {
+        (true, _) => "at most",
+        (false, Confidence::Possible) => "possible",
+        (false, _) => "faulting",
+    }
+}
+
+/// The same for other causes; `fault`: the name and the lanes of the fault.
+pub(super) fn rows_with(lanes: &LanesByState, fault: (&str, LaneSet), unknown: LaneSet, page: &mut Page) {
+    if lanes.count == 0 {
+        return;
+    }
+    let (fault, faulting) = fault;
     let sets = [
         ('X', fault, faulting),
         ('?', "unknown address", unknown),

@@ -133,7 +133,7 @@ pub(super) fn whole(text: &str) -> String {
 
 /// A shell's command in lines of at most that width, if its words allow it: each but the last ends with a backslash.
 /// Quoted words are whole.
-fn continued(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn continued(text: &str, width: usize) -> Vec<String> {
     let (mut is_quoted, mut before) = (false, ' ');
     let between = |letter: char| {
         let is_escaped = before == '\\' && !is_quoted;
@@ -141,19 +141,35 @@ fn continued(text: &str, width: usize) -> Vec<String> {
         is_quoted ^= letter == '\'' && !is_escaped;
         letter == ' ' && !is_quoted
     };
-    let mut lines: Vec<String> = Vec::new();
+    let mut units: Vec<String> = Vec::new();
     for word in text.split(between) {
+        match units.last_mut() {
+            // An option stays with its value.
+            Some(option)
+                if option.starts_with("--")
+                    && !option.contains(' ')
+                    && !word.starts_with('-')
+                    && option.chars().count() + word.chars().count() + 5 <= width =>
+            {
+                option.push(' ');
+                option.push_str(word);
+            }
+            _ => units.push(word.to_owned()),
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in units {
         match lines.last_mut() {
             // A blank before the word, and the continuation after it.
             Some(line) if line.chars().count() + 1 + word.chars().count() + 2 <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
             Some(line) => {
                 line.push_str(" \\");
                 lines.push(format!("  {word}"));
             }
-            None => lines.push(word.to_owned()),
+            None => lines.push(word),
         }
     }
     lines

@@ -20,7 +20,7 @@ use crate::session::WaveInfo;
 use headline::headline;
 use layout::whole;
 pub use layout::{Page, Row};
-pub(crate) use layout::{plain, wrapped};
+pub(crate) use layout::{continued, plain, wrapped};
 
 /// Maximum number of frames of the stack.
 const MAX_FRAMES: usize = 6;
@@ -81,7 +81,7 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
 /// The first sentence of a page.
 #[must_use]
 pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
-    headline(triage, scene)
+    layout::plain(&headline(triage, scene))
 }
 
 /// The reported faults.
@@ -94,6 +94,10 @@ fn reports(triage: &Triage, page: &mut Page) {
 fn stops(triage: &Triage, page: &mut Page) {
     let stops = &triage.waves;
     if stops.faulted == 0 {
+        if stops.unknown > 0 {
+            let of = counted(stops.asked, "wave");
+            page.row("Waves", &format!("{} of {of} with an unknown stop reason", stops.unknown));
+        }
         return;
     }
     let mut text = format!("{} of {} faulted", stops.faulted, counted(stops.asked, "wave"));

@@ -14,6 +14,7 @@ use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource,
 use crate::import::{self, Options};
 use crate::isa;
 use crate::report::Style;
+use crate::session::print::PartOwner;
 use crate::session::{Dump, Inferred, InferredBy, Inspect, Session};
 use crate::triage::{
     AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, IndexRule, MissingData,
@@ -81,19 +82,21 @@ fn x() -> Neighbour {
     }
 }
 
-fn variable(name: &str, value: &str, kind: &'static str) -> Variable {
+fn variable(name: &str, value: &str, kind: PartOwner) -> Variable {
     Variable { name: name.to_owned(), value: value.to_owned(), kind, inferred: Inferred::NONE }
 }
 
 fn term() -> Term {
     Term {
         expression: "x[i]".to_owned(),
-        pointer: variable("x", "0x7f0000200000", "argument"),
+        pointer: variable("x", "0x7f0000200000", PartOwner::Argument),
         element: 4,
         index: IndexRule::Constant(1024),
-        equal: vec![variable("i", "1024", "local")],
-        bounds: vec![variable("n", "1024", "argument")],
+        equal: vec![variable("i", "1024", PartOwner::Local)],
+        bounds: vec![variable("n", "1024", PartOwner::Argument)],
         declared: None,
+        inner: Vec::new(),
+        is_ambiguous: false,
         allocation: Some(x()),
         alternatives: Vec::new(),
         is_inferred: false,
@@ -249,31 +252,39 @@ fn each_pattern_ends_the_sentence() {
     for (pattern, words) in [
         (Pattern::Null { base: None, offset: 0 }, "a null pointer"),
         (Pattern::Null { base: Some(0), offset: 0x18 }, "a null pointer plus 0x18"),
+        (Pattern::Null { base: Some(0xffff_ffff_ffff_fffc), offset: 0xffb }, "the pointer -0x4 plus 0xfff"),
         (Pattern::NonCanonical, "a non-canonical address"),
         (
             Pattern::Wrapped32 { times: 1, meant: 0x7f00_0020_0010 },
             "a 32-bit overflow of index times size (0x7f0000200010 is in memory)",
         ),
-        (Pattern::NegativeIndex { index: -1, is_zero_extended: false }, "the negative index -1"),
+        (Pattern::NegativeIndex { index: Some(-1), is_zero_extended: false }, "the negative index -1"),
         (
-            Pattern::NegativeIndex { index: -1, is_zero_extended: true },
+            Pattern::NegativeIndex { index: Some(-1), is_zero_extended: true },
             "the negative index -1, zero-extended",
         ),
-        (Pattern::Poison { value: 0xd0be_d0be, origin: "amdgpu" }, "the filler 0xd0bed0be (amdgpu)"),
+        (Pattern::Poison { value: Some(0xd0be_d0be), origin: "amdgpu" }, "the filler 0xd0bed0be (amdgpu)"),
+        (Pattern::Poison { value: None, origin: "amdgpu" }, "a filler (amdgpu)"),
+        (Pattern::NegativeIndex { index: None, is_zero_extended: true }, "a negative index, zero-extended"),
+        (Pattern::LargeIndex { index: None }, "a large index"),
         (Pattern::OtherAperture { space: "local" }, "a pointer to local"),
-        (Pattern::HostPointer, "memory of the host alone"),
+        (Pattern::HostPointer { is_reported: true }, "memory of the host alone"),
+        (Pattern::HostPointer { is_reported: false }, "perhaps memory of the host alone"),
         (
             Pattern::FlippedBit { bit: 40, meant: 0x1000, alternatives: 1 },
-            "one flipped bit (bit 40: 0x1000 is in memory; 1 other bit fits as well)",
+            "perhaps one flipped bit (bit 40: 0x1000 is in memory; 1 other bit fits as well)",
         ),
         (Pattern::PastEnd(near(4, Some("x"))), "4 bytes past the end of x"),
         (Pattern::PastEnd(near(1, None)), "1 byte past the end of 0x7f0000200000-0x7f0000201000"),
         (Pattern::BeforeStart(near(8, Some("x"))), "8 bytes before the start of x"),
+        (Pattern::BadPointer(None), "a bad pointer"),
+        (Pattern::BadPointer(Some(near(0, Some("x")))), "a bad pointer (next to x)"),
+        (Pattern::BadPointer(Some(near(8, Some("x")))), "a bad pointer (8 bytes from x)"),
         (Pattern::Straddles(near(0, Some("x"))), "across the end of x"),
         (Pattern::Misaligned { needed: 4 }, "not aligned to 4 bytes"),
         (Pattern::ReadOnly, "read-only memory"),
         (Pattern::Freed, "a gap between allocations, perhaps freed memory"),
-        (Pattern::LargeIndex { index: 2_000_000_000 }, "the large index 2000000000"),
+        (Pattern::LargeIndex { index: Some(2_000_000_000) }, "the large index 2000000000"),
     ] {
         let mut triage = overrun();
         triage.suspects[0].term = None;
@@ -325,6 +336,28 @@ fn an_index_has_its_rule_and_addresses_have_theirs() {
     ] {
         assert!(text.contains(line), "{text}");
     }
+    // tests/fixtures/lds: two addresses of each lane, in LDS.
+    let mut twice = suspect("ds_write2_b32 v0, v1, v2 offset1:1", &[]);
+    let local = |(lane, address): (u8, u64)| AddressOf {
+        lane: Some(LaneId(lane)),
+        space: AddressSpace(3),
+        address,
+        global: None,
+        bytes: Some(4),
+    };
+    let by_lane = [0x100, 0xa5, 0x30, 0x7, 0x20, 0x51];
+    let addresses = (0..).zip(by_lane).flat_map(|(lane, at)| [(lane, at), (lane, at + 4)]);
+    twice.addresses = addresses.map(local).collect();
+    triage.suspects = vec![twice];
+    let expected = "Address lane 0: local+0x100 and local+0x104, lane 1: local+0xa5 and local+0xa9, lane 2: \
+                    local+0x30 and local+0x34, lane 3: local+0x7 and local+0xb, and 2 more";
+    let text = unfolded(&triage);
+    assert!(text.contains(expected), "{text}");
+    let mut stride = suspect("ds_write_b32 v0, v1", &[]);
+    stride.addresses = (0..3).map(|lane| local((lane, 0x40 * (u64::from(lane) + 1)))).collect();
+    triage.suspects = vec![stride];
+    let text = unfolded(&triage);
+    assert!(text.contains("Address local+0x40 in lane 0 to local+0xc0 in lane 2, +64 bytes"), "{text}");
     let mut scalar = suspect("s_load_dwordx2 s[0:1], s[2:3], 0x10", &[]);
     scalar.addresses = vec![AddressOf {
         lane: None,
@@ -352,11 +385,23 @@ fn other_causes_have_their_sentence_and_evidence() {
             Cause::Assertion(Assertion {
                 at: at(9, "assert(i < n);"),
                 condition: Some("i < n".to_owned()),
+                is_inferred: false,
                 lanes: LaneSet::one(LaneId(3)),
                 wave,
             }),
             "saxpy: assertion `i < n` failed: lane 3 of wave 1, saxpy.hip:9",
             "    9  assert(i < n);\n",
+        ),
+        (
+            Cause::Assertion(Assertion {
+                at: at(9, ""),
+                condition: Some("a < b ".repeat(30)),
+                is_inferred: true,
+                lanes: LaneSet::one(LaneId(3)),
+                wave,
+            }),
+            "saxpy: assertion `a < b a < b a < b a < b a < b a < b a < b a < b a < b a < b a",
+            "...` failed:",
         ),
         (
             Cause::Trap { at: at(9, ""), id: Some(2) },
@@ -381,11 +426,40 @@ fn other_causes_have_their_sentence_and_evidence() {
                 kinds: vec!["FP_DIVIDE_BY_0".to_owned()],
                 at: at(9, ""),
                 instruction: Some((0x7f00_0010_2790, "v_rcp_f32_e32 v1, v3".to_owned())),
-                operands: vec![(LaneId(5), "v3 = 0".to_owned())],
+                operands: vec![(Some(LaneId(5)), "v3 = 0".to_owned())],
+                others: Vec::new(),
+                confidence: Confidence::Likely,
+                doubt: None,
+                is_bound: false,
                 wave,
             }),
-            "saxpy: floating-point division by zero: wave 1, saxpy.hip:9",
+            "saxpy: floating-point division by zero: lane 5 of wave 1, saxpy.hip:9 (likely)",
             "Operation v_rcp_f32_e32 v1, v3 at 0x7f0000102790\nOperands  lane 5: v3 = 0\n",
+        ),
+        (
+            Cause::Arithmetic(Arithmetic {
+                kinds: vec!["FP_DIVIDE_BY_0".to_owned()],
+                at: at(9, ""),
+                instruction: Some((0x7f00_0010_2790, "v_rcp_f32_e32 v1, v3".to_owned())),
+                operands: (51..64).map(|lane| (Some(LaneId(lane)), "v3 = 0".to_owned())).collect(),
+                others: vec![(0x7f00_0010_2780, "v_rcp_f32_e32 v1, v4".to_owned())],
+                confidence: Confidence::Possible,
+                doubt: Some("other instructions have such operands, too".to_owned()),
+                is_bound: true,
+                wave,
+            }),
+            "saxpy: floating-point division by zero: at most lanes 51-63 of wave 1,",
+            "Others    v_rcp_f32_e32 v1, v4 at 0x7f0000102780\nOperands  lanes 51-63: v3 = 0\n\
+             Because   other instructions have such operands, too\n",
+        ),
+        (
+            Cause::BadPc {
+                pc: 0x10,
+                holders: Vec::new(),
+                caller: Some(SourceAt { function: Some("outer".to_owned()), ..SourceAt::default() }),
+            },
+            "saxpy jumps to 0x10, which is no code: wave 1, called from outer",
+            "",
         ),
         (Cause::Ecc, "saxpy: uncorrectable memory error of the GPU: wave 1", ""),
         (

@@ -37,7 +37,7 @@ pub(super) fn place(at: &SourceAt) -> Option<String> {
             Some(format!("{name}:{line}"))
         }
         (_, Some(line)) => Some(format!("line {line}")),
-        _ => at.function.as_deref().map(|function| format!("in {}", super::super::scene::short(function))),
+        _ => at.function.as_deref().map(|function| format!("in {}", crate::debuginfo::short_name(function))),
     }
 }
 
@@ -91,14 +91,16 @@ pub(super) fn addresses(
     space: impl Fn(AddressSpace) -> Option<String>,
 ) -> Option<String> {
     let of = addresses.first()?;
-    let mut all: Vec<u64> = Vec::new();
-    for address in addresses.iter().filter(|other| other.space == of.space).map(|of| of.address) {
-        // Lanes of one address are neighbours, or their list has no rule.
-        if all.last() != Some(&address) {
-            all.push(address);
-        }
-    }
+    let own = addresses.iter().filter(|other| other.space == of.space).map(|of| of.address);
     let space = space(of.space).map_or_else(String::new, |name| format!("{name}+"));
+    listed(own, &space)
+}
+
+/// The rule or the list of addresses, each behind `space`; `None`: there is none.
+pub(super) fn listed(addresses: impl Iterator<Item = u64>, space: &str) -> Option<String> {
+    // Lanes of one address are neighbours, or their list has no rule.
+    let mut all: Vec<u64> = addresses.collect();
+    all.dedup();
     if let ([first, .., last], Some(step)) = (all.as_slice(), step(&all).filter(|_| all.len() > 2)) {
         return Some(format!("{space}{first:#x}..{space}{last:#x} ({step:+})"));
     }
@@ -110,7 +112,7 @@ pub(super) fn addresses(
     items.extend(
         all.len().checked_sub(MAX_ADDRESSES).filter(|more| *more > 0).map(|more| format!("{more} more")),
     );
-    Some(joined(&items))
+    (!items.is_empty()).then(|| joined(&items))
 }
 
 /// The difference of neighbours, if it is the same everywhere.
@@ -124,7 +126,7 @@ fn step(all: &[u64]) -> Option<i64> {
 }
 
 /// `a`, `a and b`, `a, b and c`
-fn joined(items: &[String]) -> String {
+pub(super) fn joined(items: &[String]) -> String {
     match items {
         [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         items => items.concat(),
@@ -136,9 +138,14 @@ fn allocation(of: &Neighbour) -> String {
     of.name.clone().unwrap_or_else(|| format!("{:#x}-{:#x}", of.start, of.end))
 }
 
-/// The patterns of an access as ends of sentences, the first one for the headline. An overflow of 32 bits and a flipped
-/// bit that lead to the same address are one: nothing separates them.
-pub(super) fn patterns(all: &[PatternOf]) -> Vec<String> {
+/// The patterns of an access in those lanes as ends of sentences, the first one for the headline: with its lanes, if it
+/// is not of all of them. An overflow of 32 bits and a flipped bit that lead to the same address are one: nothing
+/// separates them.
+pub(super) fn patterns(all: &[PatternOf], lanes: LaneSet) -> Vec<String> {
+    let of_lanes = |of: &PatternOf, text: String| match of.covers(lanes) {
+        true => text,
+        false => format!("{text} in {}", self::lanes(of.lanes)),
+    };
     let flipped = |meant: u64, lanes: LaneSet| {
         all.iter().find_map(|of| match of.pattern {
             Pattern::FlippedBit { bit, meant: other, .. } if other == meant && of.lanes == lanes => Some(bit),
@@ -152,14 +159,15 @@ pub(super) fn patterns(all: &[PatternOf]) -> Vec<String> {
             Pattern::Wrapped32 { meant, .. } => match flipped(meant, of.lanes) {
                 Some(bit) => {
                     joined = Some(meant);
-                    texts.push(format!(
+                    let text = format!(
                         "a 32-bit overflow of index times size, or bit {bit} flipped: {meant:#x} is in memory"
-                    ));
+                    );
+                    texts.push(of_lanes(of, text));
                 }
-                None => texts.push(pattern(of)),
+                None => texts.push(of_lanes(of, pattern(of))),
             },
             Pattern::FlippedBit { meant, .. } if joined == Some(meant) => {}
-            _ => texts.push(pattern(of)),
+            _ => texts.push(of_lanes(of, pattern(of))),
         }
     }
     texts
@@ -168,7 +176,13 @@ pub(super) fn patterns(all: &[PatternOf]) -> Vec<String> {
 /// A pattern as the end of a sentence about an access.
 fn pattern(of: &PatternOf) -> String {
     match &of.pattern {
+        Pattern::Null { base: Some(base), offset } if base.cast_signed() < 0 => {
+            format!("the pointer -{:#x} plus {:#x}", base.wrapping_neg(), offset.wrapping_sub(*base))
+        }
         Pattern::Null { offset: 0, .. } => "a null pointer".to_owned(),
+        Pattern::Null { offset, .. } if offset.cast_signed() < 0 => {
+            format!("a null pointer minus {:#x}", offset.wrapping_neg())
+        }
         Pattern::Null { offset, .. } => format!("a null pointer plus {offset:#x}"),
         Pattern::NonCanonical => {
             plural(of.lanes.count().max(1), "a non-canonical address", "non-canonical addresses").to_owned()
@@ -176,13 +190,17 @@ fn pattern(of: &PatternOf) -> String {
         Pattern::Wrapped32 { meant, .. } => {
             format!("a 32-bit overflow of index times size ({meant:#x} is in memory)")
         }
-        Pattern::NegativeIndex { index, is_zero_extended: true } => {
-            format!("the negative index {index}, zero-extended")
+        Pattern::NegativeIndex { index, is_zero_extended } => {
+            let extended = if *is_zero_extended { ", zero-extended" } else { "" };
+            format!("{}{extended}", numbered("negative index", *index))
         }
-        Pattern::NegativeIndex { index, .. } => format!("the negative index {index}"),
-        Pattern::Poison { value, origin } => format!("the filler {value:#x} ({origin})"),
+        Pattern::Poison { value, origin } => {
+            let value = value.map(|value| format!("{value:#x}"));
+            format!("{} ({origin})", numbered("filler", value))
+        }
         Pattern::OtherAperture { space } => format!("a pointer to {space}"),
-        Pattern::HostPointer => "memory of the host alone".to_owned(),
+        Pattern::HostPointer { is_reported: true } => "memory of the host alone".to_owned(),
+        Pattern::HostPointer { is_reported: false } => "perhaps memory of the host alone".to_owned(),
         Pattern::FlippedBit { bit, meant, alternatives } => {
             let others = match alternatives {
                 0 => String::new(),
@@ -190,7 +208,7 @@ fn pattern(of: &PatternOf) -> String {
                     format!("; {} {} as well", counted(*count, "other bit"), plural(*count, "fits", "fit"))
                 }
             };
-            format!("one flipped bit (bit {bit}: {meant:#x} is in memory{others})")
+            format!("perhaps one flipped bit (bit {bit}: {meant:#x} is in memory{others})")
         }
         Pattern::PastEnd(of) if of.distance == 0 => format!("right past the end of {}", allocation(of)),
         Pattern::PastEnd(of) => {
@@ -199,12 +217,24 @@ fn pattern(of: &PatternOf) -> String {
         Pattern::BeforeStart(of) => {
             format!("{} before the start of {}", counted(of.distance, "byte"), allocation(of))
         }
+        Pattern::BadPointer(None) => "a bad pointer".to_owned(),
+        Pattern::BadPointer(Some(of)) if of.distance == 0 => {
+            format!("a bad pointer (next to {})", allocation(of))
+        }
+        Pattern::BadPointer(Some(of)) => {
+            format!("a bad pointer ({} from {})", counted(of.distance, "byte"), allocation(of))
+        }
         Pattern::Straddles(of) => format!("across the end of {}", allocation(of)),
         Pattern::Misaligned { needed } => format!("not aligned to {}", counted(*needed, "byte")),
         Pattern::ReadOnly => "read-only memory".to_owned(),
         Pattern::Freed => "a gap between allocations, perhaps freed memory".to_owned(),
-        Pattern::LargeIndex { index } => format!("the large index {index}"),
+        Pattern::LargeIndex { index } => numbered("large index", *index),
     }
+}
+
+/// `the filler 0xd0bed0be`; `a filler` if the number is left out.
+fn numbered(noun: &str, number: Option<impl std::fmt::Display>) -> String {
+    number.map_or_else(|| format!("a {noun}"), |number| format!("the {noun} {number}"))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub(super) fn zero_extended(of: &Subject<'_>) -> Option<Pattern> {
     let before = CYCLE - distance;
     let is_meant = before < NEAR || of.accessed.map.lists(address.wrapping_sub(CYCLE));
     let index = i64::try_from(before.checked_div(of.element)?).ok()?.checked_neg()?;
+    let index = Some(index).filter(|_| !of.is_inner);
     is_meant.then_some(Pattern::NegativeIndex { index, is_zero_extended: true })
 }
 
@@ -36,6 +37,7 @@ pub(super) fn negative(of: &Subject<'_>) -> Option<Pattern> {
         None => -i64::try_from(distance.div_ceil(of.element)).ok()?,
     };
     let is_near = (-(1 << 31)..0).contains(&index);
+    let index = Some(index).filter(|_| of.index.is_some() || !of.is_inner);
     is_near.then_some(Pattern::NegativeIndex { index, is_zero_extended: false })
 }
 
@@ -66,5 +68,6 @@ pub(super) fn large(of: &Subject<'_>) -> Option<Pattern> {
     let size = (span.last - span.start).saturating_add(1);
     let is_round = index >= ROUND * LARGE && index.is_multiple_of(ROUND);
     let is_large = is_round || distance >= size.saturating_mul(LARGE);
-    is_large.then(|| i64::try_from(index).ok()).flatten().map(|index| Pattern::LargeIndex { index })
+    let index = i64::try_from(index).ok()?;
+    is_large.then_some(Pattern::LargeIndex { index: Some(index).filter(|_| !of.is_inner) })
 }

@@ -12,6 +12,7 @@ mod poison;
 mod tests;
 
 use super::accessed::{Accessed, LaneAt};
+use super::map::Span;
 use super::source::Found;
 use super::{Pattern, PatternOf};
 use crate::units::LaneSet;
@@ -20,14 +21,21 @@ use crate::units::LaneSet;
 struct Subject<'a> {
     accessed: &'a Accessed<'a>,
     lane: &'a LaneAt,
-    /// The base pointer: the base register, or the pointer of the term.
+    /// The base pointer: the base register, the register that the code adds the index to, or the pointer of the term;
+    /// the first of them that leads to listed memory.
     base: Option<u64>,
-    /// The index in elements from the pointer of the term.
+    /// The pointer of the term; of an array none.
+    named: Option<u64>,
+    /// The index in elements from the pointer of the term, or the negative one of an inner array.
     index: Option<i64>,
+    /// Whether the bytes from the base to the address give no index: an inner array has one of its own.
+    is_inner: bool,
     /// Pointer variables that lead to listed memory.
     pointers: &'a [u64],
     /// Bytes of an element of the term; without one the bytes of the access.
     element: u64,
+    /// The variable of the term, if its address is known and it has bounds of its own.
+    object: Option<&'a Span>,
 }
 
 type Rule = fn(&Subject<'_>) -> Option<Pattern>;
@@ -47,9 +55,10 @@ const RULES: &[Rule] = &[
     neighbours::straddles,
     neighbours::past_end,
     neighbours::before_start,
+    neighbours::freed,
     bits::flipped,
     pointers::host,
-    neighbours::freed,
+    neighbours::bad_pointer,
 ];
 
 /// The patterns of the lanes of an access.
@@ -74,10 +83,16 @@ impl<'a> Subject<'a> {
     fn new(accessed: &'a Accessed<'a>, lane: &'a LaneAt, found: &'a Found) -> Self {
         let term = found.term.as_ref();
         let of_term = term.and_then(|term| term.lanes.iter().find(|known| known.lane == lane.lane));
-        let base = lane.parts.base.or_else(|| of_term.map(|known| known.base));
+        let known = [lane.parts.base, lane.parts.origin, of_term.map(|known| known.base)];
+        let known = || known.into_iter().flatten();
+        let base = known().find(|base| accessed.map.lists(*base)).or_else(|| known().next());
+        let named =
+            of_term.map(|known| known.base).filter(|_| term.is_some_and(|of| of.term.declared.is_none()));
         let element = term.map_or(lane.bytes, |term| term.term.element).max(1);
-        let index = of_term.map(|known| known.index);
-        Self { accessed, lane, base, index, pointers: &found.pointers, element }
+        let index = of_term.and_then(|known| known.index);
+        let is_inner = term.is_some_and(|of| of.term.is_ambiguous || !of.term.inner.is_empty());
+        let object = term.and_then(|term| term.object.as_ref());
+        Self { accessed, lane, base, named, index, is_inner, pointers: &found.pointers, element, object }
     }
 
     /// The first byte in global memory, if the access is to global memory.
@@ -93,6 +108,11 @@ impl<'a> Subject<'a> {
     /// The first byte in global memory, if it is known to be unmapped.
     fn unmapped(&self) -> Option<u64> {
         self.global().filter(|_| self.accessed.is_unmapped(self.lane))
+    }
+
+    /// The pointer of the term, if neither it nor a base pointer leads to listed memory.
+    fn unlisted_name(&self) -> Option<u64> {
+        self.named.filter(|_| self.has_listed_base() != Some(true))
     }
 
     /// Whether the capture lists the base pointer; `None`: there is no known base.

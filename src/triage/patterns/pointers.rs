@@ -10,10 +10,17 @@ const PAGE: u64 = 0x1000;
 /// The reach of a 32-bit index from a null pointer.
 const NULL_REACH: u64 = 1 << 32;
 
-/// The address is not in listed memory, and is on the first page, or below 4 GiB with a base pointer of 0.
+/// The lowest address of a stack: Linux places its end at most 16 GiB below 2^47 (arch/x86, `stack_maxrandom_size`). Below
+/// it are all mappings, those of GPU memory among them.
+const STACK: u64 = 0x7ffc_0000_0000;
+/// Listed memory within this distance is of a GPU, and so may the address be.
+const HOST_DISTANCE: u64 = 1 << 32;
+
+/// The address is not in listed memory, and is on the first page, or at most 4 GiB from a base pointer of 0.
 pub(super) fn null(of: &Subject<'_>) -> Option<Pattern> {
     let address = of.unlisted()?;
-    let is_null = address < PAGE || of.base == Some(0) && address < NULL_REACH;
+    let is_null = address < PAGE
+        || of.base == Some(0) && (address < NULL_REACH || address.wrapping_neg() <= NULL_REACH);
     is_null.then_some(Pattern::Null { base: of.lane.parts.base, offset: address })
 }
 
@@ -31,12 +38,13 @@ pub(super) fn non_canonical(of: &Subject<'_>) -> Option<Pattern> {
     is_hole.then_some(Pattern::NonCanonical)
 }
 
-/// The report for the page says that only the host may access it; or the address is known to be unmapped and in the
-/// ranges of a Linux program's image and heap (0x55.., 0x56..) or stack (0x7ff..).
+/// The report for the page has that only the host may access it; or the address is known to be unmapped, no listed
+/// memory is within 4 GiB, and it is in the ranges of a Linux program's image and heap (0x55.., 0x56..) or stack.
 pub(super) fn host(of: &Subject<'_>) -> Option<Pattern> {
     let address = of.global()?;
     let is_reported = of.accessed.is_on_page(of.lane, |fault| fault.reasons.contains(&FaultReason::HostOnly));
-    let is_typical = matches!(address >> 40, 0x55 | 0x56) || address >> 36 == 0x7ff;
-    let is_host = is_reported || is_typical && of.unmapped().is_some();
-    is_host.then_some(Pattern::HostPointer)
+    let is_typical = || matches!(address >> 40, 0x55 | 0x56) || address >> 34 == STACK >> 34;
+    let is_far = || of.accessed.map.distance(address).is_none_or(|distance| distance > HOST_DISTANCE);
+    let is_host = is_reported || of.unmapped().is_some() && is_typical() && is_far();
+    is_host.then_some(Pattern::HostPointer { is_reported })
 }

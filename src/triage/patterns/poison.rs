@@ -33,13 +33,13 @@ const BYTES: &[(u8, &str)] = &[
 /// 64 KiB from one; or the index is a filler of 4 bytes.
 pub(super) fn poison(of: &Subject<'_>) -> Option<Pattern> {
     of.unlisted()?;
-    let values = [of.base, of.lane.parts.sum, of.global()];
-    let pointer = values.into_iter().flatten().find_map(|value| Some((value, origin(value)?)));
+    let values = [of.lane.parts.base, of.base, of.lane.parts.sum, of.global()];
+    let pointer = values.into_iter().flatten().find_map(filler);
     let index = || {
         let word = of.index.and_then(word)?;
         Some((word.into(), of_word(word)?))
     };
-    pointer.or_else(index).map(|(value, origin)| Pattern::Poison { value, origin })
+    pointer.or_else(index).map(|(value, origin)| Pattern::Poison { value: Some(value), origin })
 }
 
 /// The 32 bits of an index of either sign.
@@ -63,17 +63,15 @@ fn of_byte(byte: u8) -> &'static str {
     known.map_or("a repeated byte, as glibc's MALLOC_PERTURB_ writes", |(_, origin)| origin)
 }
 
-/// The origin of the filler at or near a value.
-pub(super) fn origin(value: u64) -> Option<&'static str> {
+/// The filler at or near a value, and its origin.
+pub(super) fn filler(value: u64) -> Option<(u64, &'static str)> {
     let is_near = |filler: u64| value.abs_diff(filler) < SLACK;
     let repeated = |byte: u8| u64::from_le_bytes([byte; 8]);
-    let word = WORDS.iter().find(|(word, _)| {
+    let words = WORDS.iter().flat_map(|(word, origin)| {
         let word = u64::from(*word);
-        is_near(word << 32 | word) || is_near(word)
+        [(word << 32 | word, *origin), (word, *origin)]
     });
-    if let Some((_, origin)) = word {
-        return Some(origin);
-    }
     // All bits clear or set are no filler.
-    (1..=0xfe).find(|byte| is_near(repeated(*byte))).map(of_byte)
+    let bytes = (1..=0xfe).map(|byte| (repeated(byte), of_byte(byte)));
+    words.chain(bytes).find(|(filler, _)| is_near(*filler))
 }

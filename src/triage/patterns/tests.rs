@@ -3,11 +3,12 @@
 use crate::arch::{Processor, Targets};
 use crate::capture::{Fault, FaultAddress, FaultKind, FaultReason};
 use crate::isa;
-use crate::session::{MemoryAddress, MockInspect, Region};
+use crate::session::print::PartOwner;
+use crate::session::{Inferred, LoadedRange, MemoryAddress, MockInspect, Region};
 use crate::triage::accessed::{Accessed, AddressParts, LaneAt};
-use crate::triage::map::Map;
-use crate::triage::source::Found;
-use crate::triage::{Pattern, PatternOf, Suspect};
+use crate::triage::map::{Map, Span};
+use crate::triage::source::{Found, FoundTerm, TermLane};
+use crate::triage::{IndexRule, InnerIndex, Pattern, Suspect, Term, Variable};
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
 /// Listed memory: first address, number of bytes, name.
@@ -25,10 +26,10 @@ const END: u64 = X + 0x1000;
 const GLOBAL: AddressSpace = AddressSpace(0);
 const LOCAL: AddressSpace = AddressSpace(3);
 
-fn region(at: u64) -> Region {
+fn region(at: u64, segments: &[(u64, u64, &str)]) -> Region {
     let gap = |start, last| Region { start, last, readable: false, code: false, name: None };
     let mut start = 0;
-    for (first, size, name) in SEGMENTS {
+    for (first, size, name) in segments {
         let last = first + (size - 1);
         if at < *first {
             return gap(start, first - 1);
@@ -42,10 +43,11 @@ fn region(at: u64) -> Region {
     gap(start, u64::MAX)
 }
 
-fn session(is_whole: bool) -> MockInspect {
+fn session(is_whole: bool, segments: Vec<(u64, u64, &'static str)>) -> MockInspect {
     let mut session = MockInspect::new();
     session.expect_has_whole_map().return_const(is_whole);
-    session.expect_region().returning(|at, _| region(at));
+    session.expect_region().returning(move |at, _| region(at, &segments));
+    session.expect_loaded_range().returning(|_, _| LoadedRange { start: 0, last: u64::MAX, segment: None });
     session.expect_place().returning(|at, wave| {
         let space = if at >> 32 == LDS >> 32 { LOCAL } else { GLOBAL };
         Ok(MemoryAddress { space, address: Address(at), wave: Some(wave), lane: None })
@@ -60,6 +62,9 @@ struct Case {
     is_whole: bool,
     faults: Vec<Fault>,
     lane: LaneAt,
+    /// Number of lanes, with equal addresses.
+    lanes: u8,
+    segments: Vec<(u64, u64, &'static str)>,
 }
 
 const LOAD: &str = "global_load_dword v2, v[0:1], off";
@@ -75,7 +80,8 @@ fn at(address: u64) -> Case {
         bytes: 4,
         parts: AddressParts::default(),
     };
-    Case { text: LOAD, is_whole: false, faults: Vec::new(), lane }
+    let segments = SEGMENTS.to_vec();
+    Case { text: LOAD, is_whole: false, faults: Vec::new(), lane, lanes: 1, segments }
 }
 
 impl Case {
@@ -86,6 +92,11 @@ impl Case {
     fn base(mut self, base: u64) -> Self {
         self.lane.parts.base = Some(base);
         self
+    }
+
+    /// Several lanes, with equal addresses.
+    fn lanes(self, lanes: u8) -> Self {
+        Self { lanes, ..self }
     }
 
     fn bytes(mut self, bytes: u64) -> Self {
@@ -117,24 +128,58 @@ impl Case {
     }
 
     fn found_with(&self, found: &Found) -> Vec<Pattern> {
-        let session = session(self.is_whole);
+        let session = session(self.is_whole, self.segments.clone());
         let generation = Processor::named("gfx90a").unwrap().generation;
         let access = isa::decode(self.text, generation).unwrap().access.unwrap();
-        let lanes = LaneSet::one(LaneId(7));
+        let set = || (7..7 + self.lanes).map(LaneId);
+        let lanes: LaneSet = set().collect();
         let suspect = Suspect { lanes, ..Suspect::new(WaveId(0), Pc(0), self.text, access) };
         let accessed = Accessed {
             session: &session,
             suspect: &suspect,
             faults: &self.faults,
+            agent: None,
             map: Map::new(&session, WaveId(0)),
-            lanes: vec![self.lane],
+            lanes: set().map(|lane| LaneAt { lane: Some(lane), ..self.lane }).collect(),
             others: Vec::new(),
             apertures: vec![(Address(LDS), "LDS"), (Address(0x0002_0000_0000_0000), "private memory")],
         };
         let found = super::of(&accessed, found);
-        let lanes = |of: &PatternOf| assert_eq!(of.lanes, LaneSet::one(LaneId(7)));
-        found.iter().for_each(lanes);
+        found.iter().for_each(|of| assert_eq!(of.lanes, lanes));
         found.into_iter().map(|of| of.pattern).collect()
+    }
+
+    /// The patterns of an access to elements of 4 bytes of a pointer.
+    fn named(&self, pointer: u64) -> Vec<Pattern> {
+        let index = self.lane.address.wrapping_sub(pointer).cast_signed() / 4;
+        let lanes = (7..7 + self.lanes).map(|lane| TermLane {
+            lane: Some(LaneId(lane)),
+            base: pointer,
+            index: Some(index),
+        });
+        let term = Term {
+            expression: "x[i]".to_owned(),
+            pointer: Variable {
+                name: "x".to_owned(),
+                value: format!("{pointer:#x}"),
+                kind: PartOwner::Local,
+                inferred: Inferred::NONE,
+            },
+            element: 4,
+            index: IndexRule::Constant(index),
+            equal: Vec::new(),
+            bounds: Vec::new(),
+            declared: None,
+            allocation: None,
+            alternatives: Vec::new(),
+            inner: Vec::new(),
+            is_ambiguous: false,
+            is_inferred: false,
+        };
+        self.found_with(&Found {
+            term: Some(FoundTerm { term, lanes: lanes.collect(), object: None }),
+            pointers: Vec::new(),
+        })
     }
 
     /// The names of the patterns.
@@ -194,7 +239,9 @@ fn non_canonical() {
 fn poison() {
     let origin = "a filler by convention";
     let value = 0xdead_beef_dead_beef;
-    assert_eq!(at(value + 8).base(value).found()[0], Pattern::Poison { value, origin });
+    assert_eq!(at(value + 8).base(value).found()[0], Pattern::Poison { value: Some(value), origin });
+    let near = Pattern::Poison { value: Some(value), origin };
+    assert_eq!(at(value + 0x20).found()[0], near, "the filler, and not the address");
     at(value + 0xffff).has("Poison");
     at(value + 0x1_0000).lacks("Poison");
     at(0xdead_beef).has("Poison");
@@ -212,10 +259,10 @@ fn poison() {
         (0x6b6b_6b6b_6b6b_6b6b, "Linux"),
         (0x2b2b_2b2b_2b2b_2b2b, "MALLOC_PERTURB_"),
     ] {
-        assert!(super::poison::origin(filler).unwrap().contains(words), "{filler:#x}");
+        assert!(super::poison::filler(filler).unwrap().1.contains(words), "{filler:#x}");
     }
-    assert_eq!(super::poison::origin(0), None);
-    assert_eq!(super::poison::origin(u64::MAX), None);
+    assert_eq!(super::poison::filler(0), None);
+    assert_eq!(super::poison::filler(u64::MAX), None);
 }
 
 #[test]
@@ -229,11 +276,97 @@ fn flipped_bit() {
     at(meant ^ 1 << 60).has("FlippedBit");
     at(meant ^ 0b11 << 60).lacks("FlippedBit");
     at(END).whole().lacks("FlippedBit");
+    // A flipped pointer, in several lanes, too.
+    let base = X ^ 1 << 44;
+    assert!(at(base + 0x10).base(base).whole().found().contains(&flipped));
+    assert!(at(base + 0x10).base(base).lanes(4).whole().found().contains(&flipped));
+}
+
+/// An index leads from a sound pointer to any address, and chance gives a bit among allocations.
+#[test]
+fn no_bit_is_flipped_in_the_address_of_a_sound_pointer() {
+    let meant = X + 0x10;
+    for bit in 17..47 {
+        let address = meant ^ 1 << bit;
+        at(address).base(X).whole().lacks("FlippedBit");
+        at(address).base(X + 0xff0).lanes(4).whole().lacks("FlippedBit");
+        // Sums of an unknown pointer.
+        at(address).lanes(4).whole().lacks("FlippedBit");
+        // The pointer with another bit is in no memory.
+        at(address).base(address - 0x1000).whole().lacks("FlippedBit");
+    }
+}
+
+/// Allocations at multiples of 2 MiB: bit 20 or 21 of any address between them gives one of them.
+#[test]
+fn chance_gives_a_bit_among_allocations() {
+    const MIB: u64 = 1 << 20;
+    let pool = [(6, "a"), (8, "x"), (12, "b"), (14, "c")].map(|(at, name)| (X + at * MIB, MIB, name));
+    let all = |case: Case| Case { segments: pool.to_vec(), ..case }.whole();
+    for offset in (0..18 * MIB).step_by(0x1_0000) {
+        all(at(X + offset)).lacks("FlippedBit");
+        all(at(X + offset).base(X + offset)).lacks("FlippedBit");
+    }
+    // A freed allocation between living ones.
+    let freed = X + 10 * MIB;
+    let named = all(at(freed)).named(freed);
+    assert!(matches!(named[..], [Pattern::Freed, Pattern::BadPointer(None)]), "{named:?}");
+    // An index past x; another allocation is nearer.
+    let past = |distance: u64, address: u64| {
+        let found = all(at(address)).named(X + 8 * MIB);
+        let [Pattern::PastEnd(past)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((past.start, past.end, past.distance), (X + 8 * MIB, X + 9 * MIB, distance));
+    };
+    past(0x4_0000, X + 9 * MIB + 0x4_0000);
+    past(0x40_8000, X + 13 * MIB + 0x8000);
+    past(0x40_8000 + 0x10, X + 13 * MIB + 0x8010);
+    let found = all(at(X + 8 * MIB - 70_000 * 4)).named(X + 8 * MIB);
+    let negative = Pattern::NegativeIndex { index: Some(-70_000), is_zero_extended: false };
+    assert_eq!(found, [negative]);
+}
+
+/// The pointer of the source is in no memory: the nearest allocation is not its own.
+#[test]
+fn a_bad_pointer_has_a_neighbour() {
+    let bad = |case: Case, pointer| {
+        let found = case.named(pointer);
+        let [Pattern::BadPointer(near)] = found.as_slice() else { panic!("{found:?}") };
+        near.as_ref().map(|near| (near.start, near.end, near.distance))
+    };
+    let x = Some((X, END, 0));
+    assert_eq!(bad(at(END).whole(), END), x);
+    assert_eq!(bad(at(END + 0x10).whole(), END), x);
+    assert_eq!(bad(at(END).reported(&[FaultReason::NotPresent]), END), x);
+    assert_eq!(bad(at(END + 0x20).whole(), END + 0x10), Some((X, END, 0x10)));
+    assert_eq!(bad(at(X - 0x20).whole(), X - 0x10), Some((X, END, 0x10)));
+    assert_eq!(bad(at(X + 0x5000_0000).whole(), X + 0x5000_0000), None);
+    // The pointer may lead to memory that the capture lacks.
+    assert_eq!(at(END).named(X - 0x2000), []);
+    assert_eq!(at(END).at_users_address().named(X - 0x2000), []);
+    assert_eq!(at(X - 4).named(END + 0x2000), []);
+    // The code adds to a sound pointer: the pointer of the source is one of its addresses.
+    let found = at(END + 0x10).base(X).whole().named(END);
+    assert!(matches!(&found[..], [Pattern::PastEnd(past)] if past.distance == 0x10), "{found:?}");
+}
+
+/// The allocation of the pointer counts, and another rule explains a far address.
+#[test]
+fn far_past_the_end_of_the_pointers_allocation() {
+    at(END + 0x8fff).base(X).has("PastEnd");
+    at(X + 10 * 0x1000).base(X).has("LargeIndex");
+    at(BIG + 0x100_0000 + 0x50_0000).base(BIG).has("PastEnd");
+    at(BIG + 0x100_0000 + 0x50_0000).lacks("PastEnd");
+    at(BIG + 10 * 0x100_0000).base(BIG).lacks("PastEnd");
+    at(X + 0x20 + (4 << 32)).base(X).whole().lacks("PastEnd");
+    at(X + 0x100 + 0xffff_fff8).base(X + 0x100).lacks("PastEnd");
+    // Before a later allocation, from a pointer to an earlier one.
+    at(X - 4).base(BIG).lacks("BeforeStart");
+    at(END + 4).base(BIG).lacks("BeforeStart");
 }
 
 #[test]
 fn negative_index() {
-    let negative = |index, is_zero_extended| Pattern::NegativeIndex { index, is_zero_extended };
+    let negative = |index, is_zero_extended| Pattern::NegativeIndex { index: Some(index), is_zero_extended };
     assert_eq!(at(X - 8).base(X).found()[0], negative(-2, false));
     at(X - 8).lacks("NegativeIndex");
     at(X).base(X + 8).lacks("NegativeIndex");
@@ -272,7 +405,7 @@ fn wrapped_at_32_bits() {
 
 #[test]
 fn large_index() {
-    let large = |index| Pattern::LargeIndex { index };
+    let large = |index| Pattern::LargeIndex { index: Some(index) };
     assert_eq!(at(X + 10 * 0x1000).base(X).found()[0], large(0x2800));
     at(X + 10 * 0x1000 - 4).base(X).lacks("LargeIndex");
     assert!(at(BIG + 4 * 5_000_000).base(BIG).found().contains(&large(5_000_000)));
@@ -331,11 +464,25 @@ fn read_only() {
 
 #[test]
 fn host_pointer() {
-    at(0x5555_6000_0000).whole().has("HostPointer");
+    let host = |is_reported| Pattern::HostPointer { is_reported };
+    assert_eq!(at(0x5555_6000_0000).whole().found(), [host(false)]);
     at(0x5555_6000_0000).lacks("HostPointer");
-    at(0x7ffc_0000_0000).whole().has("HostPointer");
+    assert_eq!(at(0x7ffc_0000_0000).whole().found(), [host(false)]);
     at(0x7f66_0000_0000).whole().lacks("HostPointer");
-    at(0x7f66_0000_0000).reported(&[FaultReason::HostOnly]).has("HostPointer");
+    assert_eq!(at(0x7f66_0000_0000).reported(&[FaultReason::HostOnly]).found(), [host(true)]);
+    // Mappings lie below the stack: GPU memory among them.
+    at(0x7ffb_ffff_fffc).whole().lacks("HostPointer");
+    at(0x7ff1_2340_1000).whole().lacks("HostPointer");
+    // GPU memory at such an address, and next to it.
+    for host_like in [0x7ffd_2340_0000, 0x5555_6000_0000] {
+        for distance in [0x1000, 0x1_1000, 0x100_0000, 0x1_0000_0000] {
+            let near = |case: Case| Case { segments: vec![(host_like, 0x1000, "gpu")], ..case }.whole();
+            near(at(host_like + distance)).lacks("HostPointer");
+            near(at(host_like - distance)).lacks("HostPointer");
+        }
+        let far = Case { segments: vec![(host_like, 0x1000, "gpu")], ..at(host_like + 0x1_0000_2000) };
+        assert_eq!(far.whole().found(), [host(false)]);
+    }
 }
 
 #[test]
@@ -361,4 +508,110 @@ fn any_numbers() {
             }
         }
     }
+}
+
+/// The term `lin[i]`, or of an inner array, in lane 7.
+fn found_term(object: Option<Span>, inner: Vec<InnerIndex>, index: Option<i64>) -> Found {
+    let (name, value, inferred) = ("lin".to_owned(), String::new(), Inferred::NONE);
+    let term = Term {
+        expression: "lin[i]".to_owned(),
+        pointer: Variable { name, value, kind: PartOwner::Global, inferred },
+        element: 4,
+        index: IndexRule::Constant(0),
+        equal: Vec::new(),
+        bounds: Vec::new(),
+        declared: None,
+        inner,
+        is_ambiguous: false,
+        allocation: None,
+        alternatives: Vec::new(),
+        is_inferred: false,
+    };
+    let lanes = vec![TermLane { lane: Some(LaneId(7)), base: X, index }];
+    Found { term: Some(FoundTerm { term, lanes, object }), pointers: Vec::new() }
+}
+
+/// The bytes from the pointer give no index if an inner array has its own.
+#[test]
+fn indexes_of_inner_arrays() {
+    let (index, array) = (IndexRule::Constant(-400), "s[t].a".to_owned());
+    let inner =
+        || vec![InnerIndex { array: array.clone(), index: index.clone(), equal: Vec::new(), declared: None }];
+    let negative = |index| Pattern::NegativeIndex { index, is_zero_extended: false };
+    for (inner, known, expected) in
+        [(Vec::new(), Some(-40), Some(-40)), (inner(), Some(-400), Some(-400)), (inner(), None, None)]
+    {
+        let found = at(X - 160).base(X).found_with(&found_term(None, inner, known));
+        assert!(found.contains(&negative(expected)), "{found:?}");
+    }
+    let far = at(X + 0x1000 * 20).base(X);
+    let found = far.found_with(&found_term(None, inner(), None));
+    assert!(found.contains(&Pattern::LargeIndex { index: None }), "{found:?}");
+    let found = far.found_with(&found_term(None, Vec::new(), Some(0x5000)));
+    assert!(found.contains(&Pattern::LargeIndex { index: Some(0x5000) }), "{found:?}");
+}
+
+/// A variable is an allocation with bounds of its own, whether memory beyond it is listed or not.
+#[test]
+fn bounds_of_the_variable() {
+    let object = |start: u64, size: u64| {
+        let of = Span { start, last: start + (size - 1), name: Some("lin".to_owned()), is_code: false };
+        found_term(Some(of), Vec::new(), None)
+    };
+    let past = |case: Case, found: &Found| {
+        let found = case.found_with(found).into_iter().find_map(|pattern| match pattern {
+            Pattern::PastEnd(near) => Some((near.start, near.end, near.distance, near.name)),
+            _ => None,
+        });
+        found.map(|(start, end, distance, name)| (start, end, distance, name.unwrap()))
+    };
+    let lin = object(X + 0x700, 0x800);
+    assert_eq!(past(at(END + 4), &lin), Some((X + 0x700, X + 0xf00, 0x104, "lin".to_owned())));
+    assert_eq!(past(at(X + 0xf00), &lin), Some((X + 0x700, X + 0xf00, 0, "lin".to_owned())));
+    assert_eq!(past(at(X + 0xefc), &lin), None);
+    let before = at(X + 0x6fc).found_with(&lin);
+    assert!(matches!(&before[..], [Pattern::BeforeStart(near)] if near.distance == 4), "{before:?}");
+}
+
+/// A loaded segment of a code object is listed memory, captured or not: `.bss` from 0x3f70 to 0x4f6f.
+#[test]
+fn loaded_segments_are_listed() {
+    let mut session = MockInspect::new();
+    session.expect_has_whole_map().return_const(false);
+    let captured = 0x1900..=0x1eff;
+    let gap = |start, last| Region { start, last, readable: false, code: false, name: None };
+    session.expect_region().returning(move |at, _| match at {
+        0..0x1900 => gap(0, 0x18ff),
+        0x1900..0x1f00 => Region {
+            readable: true,
+            code: true,
+            name: Some("k.hsaco".to_owned()),
+            ..gap(*captured.start(), *captured.end())
+        },
+        0x1f00..0x4f70 => gap(0x1f00, 0x4f6f),
+        _ => gap(0x4f70, u64::MAX),
+    });
+    let loaded = |start, last, code| LoadedRange { start, last, segment: Some((code, "k.hsaco".to_owned())) };
+    session.expect_loaded_range().returning(move |at, _| match at {
+        0..0x1900 => LoadedRange { start: 0, last: 0x18ff, segment: None },
+        0x1900..0x1f00 => loaded(0x1900, 0x1eff, true),
+        0x1f00..0x2f00 => LoadedRange { start: 0x1f00, last: 0x2eff, segment: None },
+        0x2f00..0x3000 => loaded(0x2f00, 0x2fff, false),
+        0x3000..0x3f70 => LoadedRange { start: 0x3000, last: 0x3f6f, segment: None },
+        0x3f70..0x4f70 => loaded(0x3f70, 0x4f6f, false),
+        _ => LoadedRange { start: 0x4f70, last: u64::MAX, segment: None },
+    });
+    session.expect_place().returning(|at, wave| {
+        Ok(MemoryAddress { space: GLOBAL, address: Address(at), wave: Some(wave), lane: None })
+    });
+    let map = Map::new(&session, WaveId(0));
+    let span = |of: Option<Span>| of.map(|of| (of.start, of.last, of.is_code));
+    assert_eq!(span(map.at(0x3f7c)), Some((0x3f70, 0x4f6f, false)));
+    assert_eq!(span(map.at(0x1900)), Some((0x1900, 0x1eff, true)));
+    assert_eq!(map.at(0x3000), None);
+    assert_eq!(span(map.before(0x5000)), Some((0x3f70, 0x4f6f, false)));
+    assert_eq!(span(map.before(0x3800)), Some((0x2f00, 0x2fff, false)));
+    assert_eq!(span(map.after(0x3800)), Some((0x3f70, 0x4f6f, false)));
+    assert_eq!(span(map.before(0x2800)), Some((0x1900, 0x1eff, true)));
+    assert_eq!(map.at(0x5000), None);
 }

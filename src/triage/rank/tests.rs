@@ -1,12 +1,12 @@
 //! Order and certainty of judged accesses, by the rules of docs/triage.md.
 
-use super::{Ranked, Sighted, rank};
+use super::{Ranked, Sighted, missing_code, rank};
 use crate::arch::Generation;
 use crate::triage::judge::{Fit, Sighting};
-use crate::triage::walk::Way;
 use crate::triage::walk::look::Look;
 use crate::triage::walk::tests::{code, walk};
-use crate::triage::{Confidence, Evidence};
+use crate::triage::walk::{MAX_DISTANCE, Way};
+use crate::triage::{Confidence, Evidence, MissingData, UnknownAddressCause, UnknownLanes};
 use crate::units::{LaneSet, WaveId};
 
 use Fit::{Bad, Fine, NotCaptured, OnPage, SamePage, Unknown, UnknownPrivate};
@@ -43,7 +43,10 @@ fn sighting(way: Way, fit: Fit) -> Sighting {
             is_private: false,
             exec_changed: None,
             is_recovered: false,
+            overwritten: None,
             is_detour: false,
+            is_choice: false,
+            is_doubtful: false,
         },
         is_contradicted: false,
         is_good: false,
@@ -117,6 +120,28 @@ fn waits_count_beyond_the_slack() {
     assert_eq!(first(Generation::Gfx10, &path(7)), "global_load_dword");
     assert_eq!(first(Generation::Gfx10, &path(8)), "global_store_dword");
     assert_eq!(first(Generation::Gfx90a, &path(8)), "global_load_dword");
+}
+
+/// Accesses that the search did not reach are missing data, unless the reported page has an access.
+#[test]
+fn unreached_accesses_are_missing_unless_the_page_is_explained() {
+    let jump = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 64\ns_addc_u32 s5, s5, 0\ns_setpc_b64 s[4:5]";
+    let nops = "s_nop 0\n".repeat(MAX_DISTANCE);
+    let text = format!(
+        "{nops}s_swappc_b64 s[30:31], s[4:5]\nglobal_load_dword v1, v[10:11], off\nPC\ns_nop 0\n{jump}"
+    );
+    let walk = walk(&code(Generation::Gfx90a, &text));
+    let missing = |fit, evidence: &[Evidence]| {
+        let candidate = walk.candidates.first().unwrap();
+        let mut sighting = sighting(candidate.ways[0], fit);
+        sighting.evidence.extend_from_slice(evidence);
+        let one = Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 };
+        let suspects = rank(vec![one], true, true).suspects;
+        missing_code([&walk], &suspects).iter().map(MissingData::name).collect::<Vec<_>>()
+    };
+    assert_eq!(missing(Unknown, &[]), ["callee", "jump", "limit"]);
+    assert_eq!(missing(SamePage, &[Evidence::SamePage { address: 0x1008 }]), ["callee", "jump", "limit"]);
+    assert_eq!(missing(OnPage, &[Evidence::OnPage { page: 0x1000, bytes: 4096 }]), [""; 0]);
 }
 
 /// The facts of a bounded number of accesses are collected, the best ones; the others count.
@@ -270,4 +295,36 @@ fn doubts_of_paths_are_reasons() {
     assert_eq!(of(&text("s_nop 0"), |_| {}), []);
     // No path changes both arms' addresses: the branch alone says nothing about them.
     assert_eq!(of(&diamond.replace("v_mov_b32_e32 v10, 0", "s_nop 0"), |_| {}), []);
+}
+
+/// An instruction that lanescope does not know has no known effects: nothing is known of what it wrote.
+#[test]
+fn an_unknown_instruction_is_named() {
+    let text = "global_load_dword v1, v[10:11], off\n.unknown v3, v4\nPC\ns_endpgm";
+    let walk = walk(&code(Generation::Gfx90a, text));
+    let at = 0x1008;
+    let reason = UnknownAddressCause::Overwritten { register: "v10".to_owned(), at };
+    let sighted = |at| {
+        let mut sighting = sighting(walk.candidates[0].ways[0], Unknown);
+        sighting.look.exec_changed = Some(at);
+        sighting.look.unknown = Some(UnknownLanes { lanes: LaneSet(1), reason: reason.clone() });
+        Sighted { walk: &walk, candidate: &walk.candidates[0], sightings: vec![sighting], waves: 1 }
+    };
+    let suspects = rank(vec![sighted(at)], true, true).suspects;
+    let suspect = &suspects[0];
+    let (text, words) = (".unknown v3, v4".to_owned(), |one: &Evidence| one.of(suspect));
+    let unknown = UnknownAddressCause::Undecoded { at, text: text.clone() };
+    assert_eq!(suspect.unknown.as_ref().unwrap().reason, unknown);
+    assert!(suspect.evidence.contains(&Evidence::Unknown(unknown)));
+    assert!(suspect.evidence.contains(&Evidence::ExecUnknown { at, text: text.clone() }));
+    assert!(
+        !suspect
+            .evidence
+            .iter()
+            .map(words)
+            .any(|of| of.contains("overwritten") || of.contains("EXEC changed"))
+    );
+    let missing = missing_code([&walk], &suspects);
+    assert_eq!(missing, [MissingData::Instruction { at, text }]);
+    assert!(missing[0].to_string().contains("`.unknown v3, v4` at 0x1008"), "{}", missing[0]);
 }

@@ -23,23 +23,33 @@ pub(super) fn text(fit: &Fit<'_>, names: &[Option<&str>], notation: Notation, is
     let path = &fit.part.path;
     let path = if path.starts_with('*') { format!("({path})") } else { path.clone() };
     let is_pointer = matches!(fit.part.sort, PartSort::Pointer(_));
-    let is_first =
-        fit.lanes.iter().all(|lane| lane.distance >= 0 && lane.indexes.iter().all(|index| *index == 0));
+    let is_first = fit.lanes.iter().all(|lane| lane.index() == 0);
+    let mut text = path;
+    let mut parts = texts.iter().zip(&fit.members).peekable();
     if is_pointer && is_first && !is_subscript && notation == Notation::C {
-        return match fit.member.strip_prefix('.') {
-            Some(member) => format!("{path}->{member}"),
-            None if fit.member.is_empty() => format!("*{path}"),
-            None => format!("(*{path}){}", fit.member),
+        let member = parts.next().map_or("", |(_, member)| member.as_str());
+        text = match member.strip_prefix('.') {
+            Some(member) => format!("{text}->{member}"),
+            None if member.is_empty() && parts.peek().is_none() => format!("*{text}"),
+            None => format!("(*{text}){member}"),
         };
     }
-    let subscript: String = match notation {
-        Notation::C => texts.iter().map(|index| format!("[{index}]")).collect(),
-        Notation::Fortran => {
-            let indexes: Vec<&str> = texts.iter().rev().map(String::as_str).collect();
-            format!("({})", indexes.join(", "))
+    while let Some((index, mut member)) = parts.next() {
+        let mut list = vec![index.as_str()];
+        while let (Notation::Fortran, true, Some((index, next))) = (notation, member.is_empty(), parts.peek())
+        {
+            list.push(index);
+            member = next;
+            parts.next();
         }
-    };
-    format!("{path}{subscript}{}", fit.member)
+        list.reverse();
+        let list = list.join(", ");
+        text += &match notation {
+            Notation::C => format!("[{list}]{member}"),
+            Notation::Fortran => format!("({list}){member}"),
+        };
+    }
+    text
 }
 
 /// The index of a dimension by lane.

@@ -2,7 +2,7 @@
 
 use super::expression;
 use super::fit::Fit;
-use super::line::Line;
+use super::line::{Line, Use};
 use super::score::is_bound;
 use super::term::MAX_LISTED;
 use crate::session::print::{PartOwner, PartSort, Parts, VariablePart};
@@ -19,8 +19,8 @@ pub(super) fn integers(parts: &Parts) -> impl Iterator<Item = &VariablePart> {
 pub(super) struct Indexes<'p> {
     /// The best name for each dimension.
     pub(super) names: Vec<Option<&'p str>>,
-    /// Variables with the outermost index.
-    pub(super) equal: Vec<Variable>,
+    /// Variables with the index, for each dimension.
+    pub(super) equal: Vec<Vec<Variable>>,
     /// Variables that bound it.
     pub(super) bounds: Vec<Variable>,
 }
@@ -28,15 +28,20 @@ pub(super) struct Indexes<'p> {
 impl<'p> Indexes<'p> {
     pub(super) fn of(accessed: &Accessed<'_>, parts: &'p Parts, fit: &Fit<'_>, line: &Line<'_>) -> Self {
         let mut names = Vec::new();
-        let mut equal: Vec<&VariablePart> = Vec::new();
+        let mut all: Vec<Vec<&VariablePart>> = Vec::new();
+        let chains = line.chains(&fit.part.path, accessed.suspect.access.direction);
+        let chain = chains.iter().find(|chain| chain.leads_to(&fit.members));
+        let is_followed = line.use_of(&fit.part.path) == Use::Dereferenced;
         for number in 0..fit.dimensions.len() {
-            let mut named = named(parts, fit, number, line);
+            // A number of the source, or none in `*p`, is no variable.
+            let text = chain.and_then(|chain| chain.indexes.get(number));
+            let is_number = text.map_or(is_followed && number == 0, |text| text.parse::<i64>().is_ok());
+            let named = if is_number { Vec::new() } else { named(parts, fit, number, line) };
             names.push(named.first().map(|part| part.path.as_str()));
-            if number == 0 {
-                equal.append(&mut named);
-            }
+            all.push(named);
         }
-        let is_equal = |part: &VariablePart| equal.iter().any(|equal| std::ptr::eq(*equal, part));
+        let outermost = all.first().map(Vec::as_slice).unwrap_or_default();
+        let is_equal = |part: &VariablePart| outermost.iter().any(|equal| std::ptr::eq(*equal, part));
         let mut bounds: Vec<&VariablePart> = Vec::new();
         for part in integers(parts).filter(|part| !is_equal(part) && is_bound(accessed, part, fit)) {
             if bounds.iter().all(|known| known.path != part.path) {
@@ -46,7 +51,7 @@ impl<'p> Indexes<'p> {
         let lane = fit.lanes.first().and_then(|lane| lane.lane);
         let listed =
             |parts: &[&VariablePart]| parts.iter().take(MAX_LISTED).map(|part| integer(part, lane)).collect();
-        let (equal, bounds) = (listed(&equal), listed(&bounds));
+        let (equal, bounds) = (all.iter().map(|equal| listed(equal)).collect(), listed(&bounds));
         Self { names, equal, bounds }
     }
 }
@@ -79,14 +84,5 @@ fn named<'p>(parts: &'p Parts, fit: &Fit<'_>, number: usize, line: &Line<'_>) ->
 fn integer(part: &VariablePart, lane: Option<LaneId>) -> Variable {
     let value = part.values.iter().find(|value| lane.is_none_or(|lane| lane == value.lane));
     let value = value.map_or_else(String::new, |value| value.value.cast_signed().to_string());
-    Variable { name: part.path.clone(), value, kind: kind(part.owner), inferred: part.inferred }
-}
-
-pub(super) fn kind(owner: PartOwner) -> &'static str {
-    match owner {
-        PartOwner::Argument => "argument",
-        PartOwner::Local => "local",
-        PartOwner::Global => "global",
-        PartOwner::KernelArgument => "kernel argument",
-    }
+    Variable { name: part.path.clone(), value, kind: part.owner, inferred: part.inferred }
 }

@@ -4,6 +4,7 @@ mod expression;
 mod fit;
 mod indexes;
 mod line;
+mod readings;
 mod rule;
 mod score;
 mod slots;
@@ -13,6 +14,8 @@ mod tests;
 
 pub(super) use line::Line;
 pub(super) use term::Found;
+#[cfg(test)]
+pub(super) use term::{FoundTerm, TermLane};
 
 use super::accessed::Accessed;
 use super::{Suspect, patterns};

@@ -4,15 +4,16 @@
 //! the source names it, a register holds the pointer, a variable has the index, or the address is near. The one with
 //! the most reasons is the term. Without its name in the line the term is inferred.
 
-use super::super::{DeclaredBounds, Neighbour, Term, Variable};
+use super::super::{DeclaredBounds, IndexRule, InnerIndex, Neighbour, Term, Variable};
 use super::expression::{self, Notation};
-use super::fit::Fit;
-use super::indexes::{Indexes, integers, kind};
+use super::fit::{Fit, LaneFit};
+use super::indexes::{Indexes, integers};
 use super::line::{Line, Use};
 use super::score::{is_bound, ranked};
 use super::{rule, slots};
-use crate::session::print::{PartSort, Parts, PartsQuery};
+use crate::session::print::{PartOwner, PartSort, Parts, PartsQuery};
 use crate::triage::accessed::{Accessed, LaneAt, lane_set};
+use crate::triage::map::Span;
 use crate::units::{LaneId, LaneSet, Pc};
 
 /// Number of lanes that decide which variables matter; all lanes check those.
@@ -39,6 +40,8 @@ pub(in crate::triage) struct Found {
 pub(in crate::triage) struct FoundTerm {
     pub(in crate::triage) term: Term,
     pub(in crate::triage) lanes: Vec<TermLane>,
+    /// The variable with its bounds, if it is an array with a place of its own in global memory.
+    pub(in crate::triage) object: Option<Span>,
 }
 
 /// A lane of a term.
@@ -47,8 +50,9 @@ pub(in crate::triage) struct TermLane {
     pub(in crate::triage) lane: Option<LaneId>,
     /// The pointer's value.
     pub(in crate::triage) base: u64,
-    /// Elements from the pointer to the address.
-    pub(in crate::triage) index: i64,
+    /// Elements from the pointer to the address. With indexes of inner arrays the first negative one; `None`: none is, or
+    /// several readings fit.
+    pub(in crate::triage) index: Option<i64>,
 }
 
 /// The term of an access, if a pointer has a reason, and the pointers to listed memory.
@@ -63,18 +67,43 @@ fn term(accessed: &Accessed<'_>, pointers: &mut Vec<u64>) -> Option<FoundTerm> {
     let others = witnesses_of(&accessed.others);
     let line = accessed.suspect.at.text.as_deref().map(Line::new).unwrap_or_default();
     [false, true].into_iter().find_map(|has_globals| {
-        let mut parts = ask(accessed, &witnesses, &others, Vec::new(), has_globals)?;
+        let of_witnesses = |names, has_globals| ask(accessed, &witnesses, &others, names, has_globals);
+        let mut parts = of_witnesses(Vec::new(), has_globals)?;
+        if !has_globals {
+            // Those that the line names compete with its own pointers.
+            let is_known = |name: &str| parts.parts.iter().any(|part| part.variable == name);
+            let named: Vec<String> = line.further(is_known).map(str::to_owned).collect();
+            add_globals(&mut parts, named, &of_witnesses);
+        }
         add_pointers(accessed, &parts, pointers);
         slots::add(accessed, &mut parts, &line);
         let names = names(accessed, &parts, &witnesses, &others, &line);
-        if names.is_empty() {
-            return None;
-        }
-        let mut parts = ask(accessed, &accessed.lanes, &accessed.others, names, has_globals)?;
+        let is_global = |name: &String| {
+            parts.parts.iter().any(|part| part.variable == *name && part.owner == PartOwner::Global)
+        };
+        let (globals, own): (Vec<String>, Vec<String>) = names.into_iter().partition(is_global);
+        let of_all =
+            |names, has_globals| ask(accessed, &accessed.lanes, &accessed.others, names, has_globals);
+        let mut parts = match (globals.is_empty(), own.is_empty()) {
+            (true, true) => return None,
+            (false, true) => of_all(globals, true)?,
+            (_, false) => {
+                let mut parts = of_all(own, false)?;
+                add_globals(&mut parts, globals, &of_all);
+                parts
+            }
+        };
         slots::add(accessed, &mut parts, &line);
         let fits = ranked(accessed, &parts, &accessed.lanes, &accessed.others, &line);
         best(accessed, &parts, fits, &line)
     })
+}
+
+/// Adds variables outside of functions by their names.
+fn add_globals(parts: &mut Parts, names: Vec<String>, ask: &dyn Fn(Vec<String>, bool) -> Option<Parts>) {
+    let found = Some(names).filter(|names| !names.is_empty()).and_then(|names| ask(names, true));
+    let found = found.into_iter().flat_map(|found| found.parts);
+    parts.parts.extend(found.filter(|part| part.owner == PartOwner::Global));
 }
 
 /// Adds the pointers of a lane to listed memory.
@@ -113,8 +142,15 @@ fn ask(
     let active = || accessed.session.wave(accessed.suspect.wave).ok()?.exec?.first();
     let set = if set == LaneSet::EMPTY { LaneSet::one(active().unwrap_or_default()) } else { set };
     let at = Pc(accessed.suspect.instruction);
-    let asked =
-        PartsQuery { wave: accessed.suspect.wave, lanes: set, at, names, has_globals, has_places: false };
+    let asked = PartsQuery {
+        wave: accessed.suspect.wave,
+        lanes: set,
+        at,
+        names,
+        has_globals,
+        has_places: false,
+        written: accessed.suspect.written.clone(),
+    };
     accessed.session.parts(&asked).ok()
 }
 
@@ -141,6 +177,9 @@ fn names(
         }
     }
     for (_, fit) in fits.iter().take(MAX_LISTED + 1) {
+        for part in integers(parts).filter(|part| line.has(&part.path)) {
+            add(&part.variable);
+        }
         for part in integers(parts) {
             let is_index = (0..fit.dimensions.len()).any(|number| expression::is_index(part, fit, number));
             if is_index || is_bound(accessed, part, fit) {
@@ -164,12 +203,24 @@ fn best(
     let text = |fit: &Fit<'_>, names: &[Option<&str>]| {
         expression::text(fit, names, notation, line.use_of(&fit.part.path) == Use::Indexed)
     };
-    let expression = text(&fit, &indexes.names);
+    let mut expression = text(&fit, &indexes.names);
+    let own = |other: &Fit<'_>| text(other, &Indexes::of(accessed, parts, other, line).names);
+    let mut rivals: Vec<String> = Vec::new();
+    for rival in fit.rivals.iter().map(own) {
+        if rival != expression && !rivals.contains(&rival) && rivals.len() < MAX_LISTED {
+            rivals.push(rival);
+        }
+    }
+    let is_ambiguous = !rivals.is_empty();
+    let inner = if is_ambiguous { Vec::new() } else { inner(&fit, &indexes, parts.is_fortran, &text) };
+    let mut rivals = rivals.into_iter();
+    if let Some(rival) = rivals.next() {
+        expression = format!("{expression} or {rival}");
+    }
     let close = fits.take_while(|(other, _)| other + CLOSE > score);
-    let mut alternatives: Vec<String> = Vec::new();
+    let mut alternatives: Vec<String> = rivals.collect();
     for (_, other) in close {
-        let names = Indexes::of(accessed, parts, &other, line).names;
-        let text = text(&other, &names);
+        let text = own(&other);
         if text != expression && !alternatives.contains(&text) && alternatives.len() < MAX_LISTED {
             alternatives.push(text);
         }
@@ -177,33 +228,72 @@ fn best(
     let pointer = Variable {
         name: fit.part.path.clone(),
         value: format!("{:#x}", fit.lanes.first()?.base),
-        kind: kind(fit.part.owner),
+        kind: fit.part.owner,
         inferred: fit.part.inferred,
     };
-    let is_known = |lane: &super::fit::LaneFit| lane.distance.checked_div(i64::try_from(fit.element).ok()?);
-    let lanes = fit
-        .lanes
-        .iter()
-        .filter_map(|lane| Some(TermLane { lane: lane.lane, base: lane.base, index: is_known(lane)? }));
+    let index = |lane: &LaneFit| match fit.dimensions.len() {
+        _ if is_ambiguous => None,
+        1 => lane.distance.checked_div(i64::try_from(fit.element).ok()?),
+        _ => lane.indexes.iter().copied().find(|index| *index < 0),
+    };
+    let lane = |lane: &LaneFit| TermLane { lane: lane.lane, base: lane.base, index: index(lane) };
+    let lanes: Vec<TermLane> = fit.lanes.iter().map(lane).collect();
     let term = Term {
         expression,
         pointer,
         element: fit.element,
-        index: rule::rule(&expression::values(&fit, 0)),
-        equal: indexes.equal,
+        index: match is_ambiguous {
+            true => IndexRule::Listed(Vec::new()),
+            false => rule::rule(&expression::values(&fit, 0)),
+        },
+        equal: indexes.equal.into_iter().next().filter(|_| !is_ambiguous).unwrap_or_default(),
         bounds: indexes.bounds,
-        declared: declared(&fit),
+        declared: declared(&fit, 0),
+        inner,
+        is_ambiguous,
         allocation: allocation(accessed, &fit),
         alternatives,
         is_inferred: !line.has(&fit.part.path),
     };
-    Some(FoundTerm { term, lanes: lanes.collect() })
+    Some(FoundTerm { term, lanes, object: object(accessed, &fit) })
 }
 
-/// The bounds of the outermost index by the array's type.
-fn declared(fit: &Fit<'_>) -> Option<DeclaredBounds> {
-    let PartSort::Array { .. } = fit.part.sort else { return None };
-    let dimension = fit.dimensions.first()?;
+/// The variable of a fit with its bounds, if it is an array outside of functions or a static one: an allocation in
+/// itself.
+fn object(accessed: &Accessed<'_>, fit: &Fit<'_>) -> Option<Span> {
+    let is_own = matches!(fit.part.sort, PartSort::Array { .. }) && fit.part.path == fit.part.variable;
+    let (lane, dimension) = (fit.lanes.first()?, fit.dimensions.first()?);
+    let start =
+        Some(lane.base).filter(|_| is_own && accessed.lanes.first().is_some_and(LaneAt::is_global))?;
+    let size = dimension.count?.checked_mul(u64::try_from(dimension.stride).ok()?)?;
+    let last = start.checked_add(size.checked_sub(1)?)?;
+    Some(Span { start, last, name: Some(fit.part.path.clone()), is_code: false })
+}
+
+/// The indexes after the outermost one.
+fn inner(
+    fit: &Fit<'_>,
+    indexes: &Indexes<'_>,
+    is_fortran: bool,
+    text: &dyn Fn(&Fit<'_>, &[Option<&str>]) -> String,
+) -> Vec<InnerIndex> {
+    let of = |number: usize| {
+        let mut array = fit.clone();
+        array.members.truncate(number);
+        array.dimensions.truncate(number);
+        InnerIndex {
+            array: if is_fortran { fit.part.path.clone() } else { text(&array, &indexes.names) },
+            index: rule::rule(&expression::values(fit, number)),
+            equal: indexes.equal.get(number).cloned().unwrap_or_default(),
+            declared: declared(fit, number),
+        }
+    };
+    (1..fit.dimensions.len()).map(of).collect()
+}
+
+/// The bounds of an index by the array's type.
+fn declared(fit: &Fit<'_>, number: usize) -> Option<DeclaredBounds> {
+    let dimension = fit.dimensions.get(number)?;
     Some(DeclaredBounds { first: dimension.first, count: dimension.count? })
 }
 
@@ -212,7 +302,7 @@ fn allocation(accessed: &Accessed<'_>, fit: &Fit<'_>) -> Option<Neighbour> {
     let lane = fit.lanes.first()?;
     let at = accessed.lanes.first().filter(|at| at.is_global())?;
     let global = at.address;
-    let span = accessed.map.at(lane.base)?;
+    let span = object(accessed, fit).or_else(|| accessed.map.at(lane.base))?;
     let past = global.saturating_sub(span.last.saturating_add(1));
     let before = span.start.saturating_sub(global);
     let is_outside = global > span.last || global < span.start;

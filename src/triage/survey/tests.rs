@@ -15,6 +15,7 @@ pub(in crate::triage) fn info(wave: WaveId, pc: u64, stop: Option<&[&str]>, sign
         pc: Some(Pc(pc)),
         exec: None,
         kernel: None,
+        kernel_name: None,
         agent: 1,
         queue: None,
         dispatch: None,

@@ -8,6 +8,8 @@ use crate::units::{Address, WaveId};
 
 /// Offset of the bits of enabled user SGPRs in a kernel descriptor (AMDGPUUsage, "Kernel Descriptor").
 const PROPERTIES: u64 = 56;
+/// Bytes from the address of the arguments on that are taken for them, whose number the packet lacks.
+const MAX_ARGUMENTS: u64 = 4096;
 
 /// The pair of SGPRs with the address of the kernel's arguments, by the dump's id of a dispatch.
 #[derive(Debug, Default)]
@@ -36,12 +38,23 @@ impl Launches {
         Self(launches.collect())
     }
 
-    /// A dword of an SGPR at the start of a wave's kernel.
-    pub(super) fn dword(&self, session: &dyn Inspect, wave: WaveId, index: u16) -> Option<u32> {
+    fn pointer(&self, session: &dyn Inspect, wave: WaveId) -> Option<&Pointer> {
         if self.0.is_empty() {
             return None;
         }
-        let pointer = self.0.get(&session.wave(wave).ok()?.dispatch?)?;
+        self.0.get(&session.wave(wave).ok()?.dispatch?)
+    }
+
+    /// Whether an address is one of the arguments of a wave's kernel.
+    pub(super) fn holds(&self, session: &dyn Inspect, wave: WaveId, address: u64) -> bool {
+        let pointer = self.pointer(session, wave);
+        let offset = pointer.and_then(|pointer| address.checked_sub(pointer.value));
+        offset.is_some_and(|offset| offset < MAX_ARGUMENTS)
+    }
+
+    /// A dword of an SGPR at the start of a wave's kernel.
+    pub(super) fn dword(&self, session: &dyn Inspect, wave: WaveId, index: u16) -> Option<u32> {
+        let pointer = self.pointer(session, wave)?;
         match index.checked_sub(pointer.first)? {
             0 => Some(pointer.value as u32),
             1 => Some((pointer.value >> 32) as u32),

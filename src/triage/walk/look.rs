@@ -2,17 +2,21 @@
 
 use super::recover::Past;
 use super::registers::{Registers, Surviving, Writes};
-use super::{Candidate, Paths, Step, Way, private};
+use super::{Candidate, Node, Paths, Step, Way, private};
 use crate::arch::Generation;
 use crate::isa::{
     Access, AddressError, Control, ExecBefore, LaneAccess, LaneAddress, ReadRegister, RegisterFile,
-    RegisterRange, WaveContext, exec_before,
+    RegisterRange, WaveContext, exec_before, named_registers,
 };
 use crate::triage::{AddressOf, UnknownAddressCause, UnknownLanes};
 use crate::units::{LaneId, LaneSet};
 
 /// MODE.GPR_IDX_EN of GFX9: the text of vector instructions does not show their registers.
 const INDEX_MODE: u32 = 1 << 27;
+/// Maximum number of instructions from an access back to the branches that skip it.
+const MAX_TO_GUARD: usize = 64;
+/// Maximum number of instructions from a branch back to the comparison that it depends on.
+const MAX_TO_COMPARISON: usize = 8;
 pub(super) const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
 const VCC: RegisterRange = RegisterRange::new(RegisterFile::Vcc, 0, 2);
 
@@ -35,8 +39,14 @@ pub(in crate::triage) struct Look {
     pub(in crate::triage) exec_changed: Option<u64>,
     /// Whether some addresses come from registers that were computed again.
     pub(in crate::triage) is_recovered: bool,
-    /// Whether the shortest path is impossible by the branches on it.
+    /// The lanes of those addresses, with the overwritten register.
+    pub(in crate::triage) overwritten: Option<UnknownLanes>,
+    /// Whether a shorter path is impossible.
     pub(in crate::triage) is_detour: bool,
+    /// Whether another possible path gives other addresses, or none.
+    pub(in crate::triage) is_choice: bool,
+    /// Whether a load was repeated although a store at an unknown address may have changed the memory since.
+    pub(in crate::triage) is_doubtful: bool,
 }
 
 /// EXEC before an instruction on the way.
@@ -73,17 +83,32 @@ impl Paths {
         let effects = self.instruction(candidate).and_then(|one| one.effects.as_ref().ok());
         let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { return Vec::new() };
         let mut looks = Vec::new();
-        let mut is_detour = false;
+        let mut possible: Vec<Look> = Vec::new();
         for way in &candidate.ways {
             match self.along(way, access, registers, recovers) {
                 // The instruction at the PC was executed in an earlier turn of a loop.
                 Some(look) if way.distance == 0 => looks.push(look),
-                Some(look) => {
-                    looks.push(Look { is_detour, ..look });
-                    break;
-                }
-                None => is_detour = true,
+                Some(look) => possible.push(look),
+                None => {}
             }
+            if !candidate.depends_on_path && !possible.is_empty() {
+                break;
+            }
+        }
+        if possible.len() > 1 && recovers {
+            let is_refuted = |look: &Look| Past::new(self, &look.way, registers).0.is_refuted();
+            let agreeing: Vec<Look> = possible.iter().filter(|look| !is_refuted(look)).cloned().collect();
+            // If none agrees, the captured registers are those of another moment.
+            if !agreeing.is_empty() {
+                possible = agreeing;
+            }
+        }
+        let mut possible = possible.into_iter();
+        if let Some(look) = possible.next() {
+            let shortest = candidate.ways.iter().find(|way| way.distance > 0);
+            let is_detour = shortest.is_some_and(|shortest| shortest.step != look.way.step);
+            let is_choice = possible.any(|other| other.addresses != look.addresses);
+            looks.push(Look { is_detour, is_choice, ..look });
         }
         looks
     }
@@ -109,10 +134,11 @@ impl Paths {
                 exec = Exec::unknown(all, one.address);
                 continue;
             };
-            if !is_possible(step, &one.text, exec, registers, &writes) {
+            let scc = || self.scc_before(step.node, registers, &writes);
+            if !is_possible(step, &one.text, exec, scc, registers, &writes) {
                 return None;
             }
-            if effects.control == Control::Call && !step.is_taken {
+            if self.passes_callee(step, effects) {
                 clobbered().for_each(|range| writes.push(range, all, one.address));
             }
             let before = if effects.writes.iter().any(|write| write.range.overlaps(EXEC)) {
@@ -135,6 +161,9 @@ impl Paths {
                 writes.push(write.range, exec.lanes, one.address);
             }
         }
+        if way.distance > 0 && self.is_skipped(last.node, registers, writes.clone()) {
+            return None;
+        }
         let wave = WaveContext { arch: registers.arch(), exec: exec.lanes, apertures: registers.apertures };
         let surviving = Surviving { registers, writes: &writes };
         let found = private::addresses(access, &wave, &surviving);
@@ -149,11 +178,60 @@ impl Paths {
             look.is_private = look.is_private || past.is_private(access, index);
             let again = collected(*way, exec, found, &Writes::default());
             look.is_recovered = !again.addresses.is_empty();
+            look.is_doubtful = look.is_recovered && past.is_doubtful.get();
             look.addresses.extend(again.addresses);
             look.addresses.sort_by_key(|at| at.lane);
+            look.overwritten = look.is_recovered.then(|| unknown.clone());
             look.unknown = again.unknown.map(|left| UnknownLanes { lanes: left.lanes, ..unknown });
         }
         Some(look)
+    }
+
+    /// Whether a branch before an access, to which no other way leads, went elsewhere: its comparison has that result still.
+    /// `writes`: those of the access and behind it.
+    fn is_skipped(&self, access: Node, registers: &Registers<'_>, mut writes: Writes) -> bool {
+        let mut node = access;
+        for _ in 0..MAX_TO_GUARD {
+            let Some(before) = self.only_before(node) else { return false };
+            let (Some(one), Some(next)) = (self.decoded(before), self.decoded(node)) else { return false };
+            let Ok(effects) = &one.effects else { return false };
+            let is_taken = one.target == Some(next.address);
+            let is_followed = node == Node { index: before.index + 1, ..before };
+            let mnemonic = one.text.split_whitespace().next().unwrap_or_default();
+            let scc = || self.scc_before(before, registers, &writes);
+            if is_taken != is_followed && !agrees_with_scc(mnemonic, is_taken, scc) {
+                return true;
+            }
+            for write in &effects.writes {
+                writes.push(write.range, LaneSet::EMPTY, one.address);
+            }
+            node = before;
+        }
+        false
+    }
+
+    /// SCC before a branch, by the comparison that wrote it. `writes`: those behind the branch; the comparison's
+    /// registers have their values still.
+    fn scc_before(&self, branch: Node, registers: &Registers<'_>, writes: &Writes) -> Option<bool> {
+        let (mut node, mut between) = (branch, Vec::new());
+        for _ in 0..MAX_TO_COMPARISON {
+            node = self.only_before(node)?;
+            let one = self.decoded(node)?;
+            let effects = one.effects.as_ref().ok()?;
+            if effects.writes.iter().any(|write| write.range.file == RegisterFile::Scc) {
+                let is_kept = |range: &RegisterRange| {
+                    !writes.has(*range) && !between.iter().any(|of: &RegisterRange| of.overlaps(*range))
+                };
+                let is_comparison = one.text.starts_with("s_cmp_") || one.text.starts_with("s_cmpk_");
+                let has_values = is_comparison && named_registers(&one.text).iter().all(is_kept);
+                return has_values.then(|| registers.compared(&one.text))?;
+            }
+            if effects.control != Control::Next {
+                return None;
+            }
+            between.extend(effects.writes.iter().map(|write| write.range));
+        }
+        None
     }
 
     /// Whether vector instructions may have written other registers than their texts show.
@@ -214,10 +292,30 @@ fn previous(text: &str, at: u64, after: Exec, registers: &Registers<'_>, writes:
     }
 }
 
-/// Whether a branch can have gone the way of a step, by EXEC and VCC.
-fn is_possible(step: &Step, text: &str, exec: Exec, registers: &Registers<'_>, writes: &Writes) -> bool {
+/// Whether a branch can have gone a way by SCC; true for other branches and an unknown SCC.
+fn agrees_with_scc(mnemonic: &str, is_taken: bool, scc: impl FnOnce() -> Option<bool>) -> bool {
+    let wanted = match mnemonic {
+        "s_cbranch_scc0" => false,
+        "s_cbranch_scc1" => true,
+        _ => return true,
+    };
+    scc().is_none_or(|scc| (scc == wanted) == is_taken)
+}
+
+/// Whether a branch can have gone the way of a step, by EXEC, VCC and SCC.
+fn is_possible(
+    step: &Step,
+    text: &str,
+    exec: Exec,
+    scc: impl FnOnce() -> Option<bool>,
+    registers: &Registers<'_>,
+    writes: &Writes,
+) -> bool {
     let mnemonic = text.split_whitespace().next().unwrap_or_default();
     let Some(condition) = mnemonic.strip_prefix("s_cbranch_") else { return true };
+    if !agrees_with_scc(mnemonic, step.is_taken, scc) {
+        return false;
+    }
     let vcc = || registers.lanes(VCC).filter(|_| !writes.has(VCC));
     // Whether the lanes are known to be empty; `None`: either is possible.
     let is_empty = match condition {
@@ -243,7 +341,10 @@ fn collected(way: Way, exec: Exec, found: Vec<LaneAccess>, writes: &Writes) -> L
         is_private: false,
         exec_changed: exec.changed,
         is_recovered: false,
+        overwritten: None,
         is_detour: false,
+        is_choice: false,
+        is_doubtful: false,
     };
     for LaneAccess { lane, bytes, address, .. } in found {
         if let Some(lane) = lane {
@@ -274,21 +375,7 @@ fn reason(why: AddressError, lane: Option<LaneId>, writes: &Writes) -> UnknownAd
     if let AddressError::Register(register) = why
         && let Some(at) = writes.first(register.file, register.index, lane.unwrap_or_default())
     {
-        return UnknownAddressCause::Overwritten { register: name(register.file, register.index), at };
+        return UnknownAddressCause::Overwritten { register: register.file.name(register.index), at };
     }
     UnknownAddressCause::Address(why)
-}
-
-/// The name of a dword of a register file.
-fn name(file: RegisterFile, index: u16) -> String {
-    match file {
-        RegisterFile::Scalar => format!("s{index}"),
-        RegisterFile::Vector => format!("v{index}"),
-        RegisterFile::Accumulator => format!("a{index}"),
-        RegisterFile::Trap => format!("ttmp{index}"),
-        RegisterFile::M0 => "m0".to_owned(),
-        RegisterFile::Vcc => "vcc".to_owned(),
-        RegisterFile::FlatScratch => "flat_scratch".to_owned(),
-        _ => format!("{file:?}").to_lowercase(),
-    }
 }

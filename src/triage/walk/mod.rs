@@ -3,8 +3,12 @@
 //! Input: the decoded function of a PC, and those of its callers. Output: the [`Paths`] of all waves that stopped there:
 //! each access with its paths to the PC. [`look`] adds a wave's registers. docs/triage.md has the rules.
 
+pub(super) mod executed;
+mod jumps;
+mod lanes;
 pub(super) mod launch;
 pub(super) mod look;
+mod pointers;
 mod private;
 mod recover;
 pub(super) mod registers;
@@ -20,7 +24,7 @@ use std::sync::Arc;
 
 use super::causes::Call;
 use super::listings::{Decoded, Listing};
-use crate::isa::{Access, Control, LaneAccess};
+use crate::isa::{Access, Control, Effects, LaneAccess};
 use crate::units::{Pc, WaveSize};
 
 /// Maximum number of instructions between an access and the PC.
@@ -44,6 +48,7 @@ pub(super) struct Paths {
     pub(super) candidates: Vec<Candidate>,
     /// Places where the walk ended without knowledge of what came before.
     pub(super) gaps: Vec<Gap>,
+    pc: u64,
 }
 
 /// An instruction of the code.
@@ -97,20 +102,21 @@ pub(super) struct Way {
 /// A place where the walk ends without knowledge of what came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
-    /// Too many instructions.
-    Distance,
     /// The first decoded instruction at this address is not the function's start.
     Start(u64),
     /// The function that holds this address is unknown.
     NoFunction(u64),
     /// The caller of the function at this address is unknown.
     Caller(u64),
-    /// A call at this address: the accesses of the callee are unknown.
+    /// A call at this address, or a jump to another function: the accesses of the callee are unknown.
     Call(u64),
     /// An instruction of unknown effects at this address.
     Unknown(u64),
-    /// A jump to an address in a register at this address; it may lead to any instruction.
+    /// The address of a jump to an address in a register, which may lead to any instruction, of an instruction that
+    /// makes the wave skip others, or of a PC that is too early.
     Jump(u64),
+    /// A limit of the search: instructions before the PC, steps of all paths, accesses.
+    Limit,
 }
 
 impl Paths {
@@ -141,8 +147,7 @@ impl Paths {
 
     /// The PC.
     pub(super) fn pc(&self) -> Option<Pc> {
-        let first = self.steps.first().and_then(|step| self.decoded(step.node));
-        first.map(|one| Pc(one.address))
+        self.steps.first().map(|_| Pc(self.pc))
     }
 
     /// The addresses of the load to which a route leads from the PC: indexes of the instructions between them, in the
@@ -162,6 +167,22 @@ impl Paths {
         let straight = route.iter().position(branches).unwrap_or(route.len());
         let lanes = past.exec(straight).filter(|lanes| !lanes.is_empty()).or_else(|| registers.exec());
         lanes.map(|lanes| past.addresses(access, lanes, route.len())).unwrap_or_default()
+    }
+
+    /// The text of an instruction of unknown effects.
+    pub(super) fn undecoded(&self, at: u64) -> Option<&str> {
+        let mut found = self.graph.listings.iter().filter_map(|of| of.instructions.get(of.index(at)?));
+        found.find(|one| one.effects.is_err()).map(|one| one.text.as_str())
+    }
+
+    /// Whether an instruction leaves the code of the paths by a jump, and they continue behind its return.
+    fn leaves(&self, node: Node) -> bool {
+        self.graph.jumps.contains(&node)
+    }
+
+    /// Whether a path continues behind a callee of a step's instruction, and not in it.
+    fn passes_callee(&self, step: &Step, effects: &Effects) -> bool {
+        effects.control == Control::Call && !step.is_taken || self.leaves(step.node)
     }
 
     fn decoded(&self, node: Node) -> Option<&Decoded> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::launch::Launches;
 use super::work::Work;
 use crate::arch::WaveArch;
-use crate::isa::{ReadRegister, RegisterFile, RegisterRange};
+use crate::isa::{ReadRegister, RegisterFile, RegisterRange, condition};
 use crate::session::Inspect;
 use crate::triage::registers::WaveRegisters;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveId};
@@ -38,9 +38,19 @@ impl<'a> Registers<'a> {
         (file == RegisterFile::Scalar).then(|| self.launches.dword(self.session, self.wave, index))?
     }
 
+    /// Whether an address is one of the arguments of the wave's kernel.
+    pub(super) fn is_argument(&self, address: u64) -> bool {
+        self.launches.holds(self.session, self.wave, address)
+    }
+
     /// GPU and wave size.
     pub(super) fn arch(&self) -> &WaveArch {
         self.at_pc.arch()
+    }
+
+    /// The result of a scalar comparison with the registers at the PC.
+    pub(super) fn compared(&self, text: &str) -> Option<bool> {
+        condition(text, LaneId::default(), &self.at_pc)
     }
 
     /// EXEC at the PC, if captured.

@@ -8,14 +8,15 @@ use super::waits::Waits;
 use super::work::Work;
 use super::{
     Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_VISITS, MAX_WAYS, Node, Paths, Step, Way,
+    jumps,
 };
-use crate::isa::{Control, RegisterRange, named_registers};
+use crate::isa::{Access, Control, RegisterRange, named_registers};
 use crate::triage::listings::{Decoded, Listing};
 
 /// Maximum number of entered calls: a function that calls itself would be entered without an end.
 const MAX_ENTERED: usize = 16;
-/// Instructions between the computation of a jump's target and the jump.
-const JUMP_DISTANCE: usize = 8;
+/// Bytes that older trap handlers take from the PC of a wave.
+const REWOUND: u64 = 8;
 
 /// A caller of the function before it in the list.
 #[derive(Clone, Debug)]
@@ -47,9 +48,11 @@ pub(super) struct Graph {
     has_kernel: bool,
     /// Branches by target, for each listing.
     branches: Vec<HashMap<u64, Vec<usize>>>,
-    /// The listing of each entered call.
+    /// Jumps to computed addresses that are not entered.
+    pub(super) jumps: HashSet<Node>,
+    /// The listing of each entered call, or jump to another function.
     entered: HashMap<Node, usize>,
-    /// The call of each entered listing.
+    /// The call or jump of each entered listing.
     entries: HashMap<usize, Node>,
 }
 
@@ -101,17 +104,24 @@ pub(in crate::triage) fn search_with(
     }
     let branches = listings.iter().map(|listing| branches(listing)).collect();
     let has_kernel = has_kernel && is_complete;
-    let graph = Graph { listings, calls, has_kernel, branches, entered, entries };
-    let start = listing.index(pc).map(|index| Node { listing: 0, index });
+    let kernel = has_kernel.then_some(calls.len());
+    let jumps =
+        listings.iter().enumerate().flat_map(|(index, of)| jumps::computed(of, index, kernel == Some(index)));
+    let jumps = jumps.filter(|node| !entered.contains_key(node)).collect();
+    let graph = Graph { listings, calls, has_kernel, branches, jumps, entered, entries };
+    // A PC inside an instruction is too early.
+    let early = || listing.holding(pc).and_then(|_| listing.index(pc.checked_add(REWOUND)?));
+    let start = listing.index(pc).or_else(early).map(|index| Node { listing: 0, index });
     let Some(start) = start else {
         return Paths {
             graph,
             steps: Vec::new(),
             candidates: Vec::new(),
             gaps: vec![start_gap(listing, pc)],
+            pc,
         };
     };
-    graph.walk(start, work)
+    graph.walk(start, pc, work)
 }
 
 /// The gap before an address that is not the function's start.
@@ -146,11 +156,10 @@ impl Graph {
         if let Some(index) = node.index.checked_sub(1) {
             let before = Node { index, ..node };
             let control = self.decoded(before).and_then(|one| one.effects.as_ref().ok()).map(|of| of.control);
-            if let Some(callee) = self.entered.get(&before) {
-                let returns = self.returns(*callee);
-                edges.extend(
-                    returns.map(|index| Edge { node: Node { listing: *callee, index }, is_taken: true }),
-                );
+            let is_call = control == Some(Control::Call);
+            if let Some(callee) = self.entered.get(&before).filter(|_| is_call) {
+                let returns = self.returns(*callee).into_iter();
+                edges.extend(returns.map(|node| Edge { node, is_taken: true }));
             } else if !matches!(control, Some(Control::Branch | Control::Return | Control::End)) {
                 edges.push(Edge { node: before, is_taken: false });
             }
@@ -171,13 +180,26 @@ impl Graph {
         (edges, gap)
     }
 
-    /// The instructions that return from a function.
-    fn returns(&self, listing: usize) -> impl Iterator<Item = usize> + '_ {
-        self.listings.get(listing).into_iter().flat_map(|listing| returns(listing))
+    /// The instructions that return from a function, or from those that it jumps to.
+    fn returns(&self, listing: usize) -> Vec<Node> {
+        let mut found = Vec::new();
+        let mut queue = vec![listing];
+        // The listing of an entered call follows that of the call.
+        while let Some(listing) = queue.pop() {
+            let Some(of) = self.listings.get(listing) else { continue };
+            for node in returns(of).map(|index| Node { listing, index }) {
+                match self.entered.get(&node) {
+                    Some(other) => queue.push(*other),
+                    None => found.push(node),
+                }
+            }
+        }
+        found
     }
 
-    fn walk(self, start: Node, work: &Work) -> Paths {
-        let mut gaps: BTreeSet<Gap> = self.jumps().collect();
+    fn walk(self, start: Node, pc: u64, work: &Work) -> Paths {
+        let mut gaps: BTreeSet<Gap> = self.hidden().collect();
+        gaps.extend(self.decoded(start).filter(|one| one.address != pc).map(|_| Gap::Jump(pc)));
         let first = Step { node: start, next: None, distance: 0, is_taken: false, waits: Waits::default() };
         let mut steps = vec![first];
         let mut visits: HashMap<Node, usize> = HashMap::new();
@@ -193,7 +215,7 @@ impl Graph {
             gaps.extend(gap);
             for edge in edges {
                 if steps.len() >= MAX_STEPS {
-                    gaps.insert(Gap::Distance);
+                    gaps.insert(Gap::Limit);
                     break;
                 }
                 if self.is_on_way(&steps, at, edge.node) {
@@ -201,7 +223,7 @@ impl Graph {
                 }
                 let distance = step.distance + 1;
                 if distance > MAX_DISTANCE {
-                    gaps.insert(Gap::Distance);
+                    gaps.insert(Gap::Limit);
                     continue;
                 }
                 let visits = visits.entry(edge.node).or_default();
@@ -214,7 +236,8 @@ impl Graph {
                 let mut waits = step.waits;
                 match &one.effects {
                     Ok(effects) => {
-                        if effects.control == Control::Call && !edge.is_taken {
+                        let is_call = effects.control == Control::Call && !edge.is_taken;
+                        if is_call || self.jumps.contains(&edge.node) {
                             gaps.insert(Gap::Call(one.address));
                         }
                         if effects.access.is_some() {
@@ -237,12 +260,16 @@ impl Graph {
         let mut visits = most;
         for candidate in &mut candidates {
             candidate.is_in_loop = self.is_in_loop(candidate.node, &mut visits);
+            // Each path to the PC has the access at the PC, if no earlier turn of a loop executed it.
+            if candidate.ways.iter().all(|way| way.distance == 0) {
+                continue;
+            }
             (candidate.has_other_path, candidate.depends_on_path) =
                 self.paths_to(start, candidate.node, &mut visits);
         }
         work.visited(most - visits);
         let gaps = gaps.into_iter().collect();
-        Paths { graph: self, steps, candidates, gaps }
+        Paths { graph: self, steps, candidates, gaps, pc }
     }
 
     /// Whether an instruction is on the path from a step to the PC.
@@ -280,7 +307,10 @@ impl Graph {
     /// The paths from an access to the PC: whether some path to the PC has not the access, and whether the registers of
     /// its address depend on the path. Past the number of visits both are assumed.
     fn paths_to(&self, pc: Node, access: Node, visits: &mut usize) -> (bool, bool) {
-        let named = self.decoded(access).map(|one| named_registers(&one.text)).unwrap_or_default();
+        let one = self.decoded(access);
+        let mut named = one.map(|one| named_registers(&one.text)).unwrap_or_default();
+        let of_access = one.and_then(|one| one.effects.as_ref().ok()?.access.as_ref());
+        named.extend(of_access.map(Access::address_registers).unwrap_or_default());
         let mut seen = HashSet::new();
         let mut queue = vec![pc];
         let (mut has_fork, mut has_write) = (false, false);
@@ -314,25 +344,18 @@ impl Graph {
         })
     }
 
-    /// Jumps to computed addresses: a jump to a register whose value begins as the PC.
-    fn jumps(&self) -> impl Iterator<Item = Gap> + '_ {
-        self.listings.iter().flat_map(|listing| {
-            let all = &listing.instructions;
-            let is_jump =
-                |one: &Decoded| one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Return);
-            all.iter().enumerate().filter(move |(_, one)| is_jump(one)).filter_map(move |(index, one)| {
-                let before = all.get(index.saturating_sub(JUMP_DISTANCE)..index)?;
-                let is_computed = before.iter().any(|one| one.text.starts_with("s_getpc_b64"));
-                is_computed.then_some(Gap::Jump(one.address))
-            })
-        })
+    /// Jumps to computed addresses, and instructions after which the wave may skip others (VSKIP of GFX9).
+    fn hidden(&self) -> impl Iterator<Item = Gap> + '_ {
+        let all = self.listings.iter().flat_map(|listing| &listing.instructions);
+        let skips = all.filter(|one| one.text.starts_with("s_setvskip"));
+        let jumps = self.jumps.iter().filter_map(|node| self.decoded(*node));
+        jumps.chain(skips).map(|one| Gap::Jump(one.address))
     }
 }
 
 /// The instructions of a function that return, or jump to a computed address.
 fn returns(listing: &Listing) -> impl Iterator<Item = usize> + '_ {
-    let is_return = |one: &Decoded| one.effects.as_ref().is_ok_and(|of| of.control == Control::Return);
-    listing.instructions.iter().enumerate().filter(move |(_, one)| is_return(one)).map(|(index, _)| index)
+    listing.instructions.iter().enumerate().filter(|(_, one)| jumps::is_jump(one)).map(|(index, _)| index)
 }
 
 /// Whether the path backwards from a call's return can continue in the called function: the listing has all of it from
@@ -353,5 +376,5 @@ fn add(candidates: &mut Vec<Candidate>, node: Node, way: Way) -> Option<Gap> {
         let one = Candidate { node, ways, has_other_path: false, is_in_loop: false, depends_on_path: false };
         candidates.push(one);
     }
-    (!is_kept).then_some(Gap::Distance)
+    (!is_kept).then_some(Gap::Limit)
 }

@@ -1,11 +1,15 @@
-//! Drafts about hangs. The states are those of the models of tests/fixtures/polls.zip.
+//! Drafts about hangs, and about several faults. The states are those of the models of tests/fixtures/polls.zip.
 
+use std::fs;
 use std::sync::Arc;
 
 use lanescope::check::{Content, HangLine, Head, Subject, Verdict, draft, evaluate, format, parse};
 use lanescope::session::{Inspect, Session};
 use lanescope::signature::Rules;
 
+use super::check;
+use crate::fixtures::{copy_dump, one_line};
+use crate::slim::{Scratch, words};
 use crate::triage::cases::{Case, Moment, load};
 
 const MOMENT: Moment = Moment { distance: 0, has_report: false, lacks_memory: false };
@@ -75,4 +79,32 @@ fn drafts_of_hangs_hold_and_have_the_states_of_the_model() {
         }
     }
     assert!(hangs > 12 && healthy > 5, "{hangs} hangs, {healthy} others");
+}
+
+/// llvm-symbolizer has the lines of the PCs: saxpy.hip:54 of wave 1, saxpy.hip:63 of wave 2, saxpy.hip:57 of wave 3.
+#[test]
+fn faults_at_several_places_have_a_block_each() {
+    let scratch = Scratch::new("draft-places");
+    copy_dump("saxpy-gfx90a-O0", &scratch.path("dump"));
+    let manifest = scratch.path("dump/manifest.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let parts: Vec<&str> = text.splitn(3, "stop = []").collect();
+    let text =
+        format!("{}stop = [\"int_divide_by_0\"]{}stop = [\"assert_trap\"]{}", parts[0], parts[1], parts[2]);
+    fs::write(manifest, text).unwrap();
+    let file = scratch.path("a.scope");
+    let drafted = check(&["--new", words(&scratch.path("dump")), "-o", words(&file)]);
+    assert!(drafted.status.success(), "{drafted:?}");
+    let draft = fs::read_to_string(&file).unwrap();
+    for (place, stop) in [
+        ("saxpy.hip:54", "memory violation"),
+        ("saxpy.hip:63", "integer division by zero"),
+        ("saxpy.hip:57", "abort or failed assertion"),
+    ] {
+        let block = format!("wave at saxpy {place}\n  stop  {stop}\n");
+        assert!(one_line(&draft).contains(&one_line(&block)), "{block}\n{draft}");
+    }
+    assert!(one_line(&draft).contains("waves 8, faulted 3"), "{draft}");
+    let checked = check(&[words(&file)]);
+    assert!(checked.status.success(), "{checked:?}");
 }

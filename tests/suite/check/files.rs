@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Folder, check, json, text};
+use super::{Folder, check, command, json, text};
 use crate::slim::words;
 
 /// The names of the dumps of a run.
@@ -58,8 +59,8 @@ fn a_missing_folder_of_symbols_is_an_error() {
     let scope = folder.write("one.scope", "dump demo.zip\nsymbols build/\nwaves 8\n");
     let output = check(&["--json", &scope]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let error = json(&output)["files"][0]["dumps"][0]["error"].as_str().unwrap_or_default().to_owned();
-    assert!(error.contains("--symbols") && error.contains("build"), "{error}");
+    let error = json(&output)["files"][0]["errors"][0]["problem"].as_str().unwrap_or_default().to_owned();
+    assert!(error.contains("`symbols`") && error.contains("build"), "{error}");
     fs::create_dir(folder.path("build")).unwrap();
     assert_eq!(check(&[&scope]).status.code(), Some(0));
 }
@@ -176,4 +177,143 @@ fn a_full_disk_is_named() {
         "{}",
         text(&output.stderr)
     );
+}
+
+/// No file is skipped: one that cannot be read is an error, and only names with a dot and links to folders are left out.
+#[test]
+fn unreadable_files_of_a_folder_are_errors() {
+    let folder = Folder::new("check-special");
+    let good = folder.write("good.scope", "dump demo.zip\nwaves 8\n");
+    fs::create_dir(folder.path("below")).unwrap();
+    symlink(folder.path("below"), folder.path("link.scope")).unwrap();
+    assert_eq!(check(&[&folder.all()]).status.code(), Some(0), "links to folders are no files");
+    type Make<'m> = &'m dyn Fn(&Path);
+    let make: [(&str, Make<'_>, &str); 3] = [
+        ("gone.scope", &|path| symlink("nowhere", path).unwrap(), "No such file or directory"),
+        ("self.scope", &|path| symlink("self.scope", path).unwrap(), "symbolic links"),
+        (
+            "pipe.scope",
+            &|path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+            "not a regular file",
+        ),
+    ];
+    for (name, make, problem) in make {
+        let path = folder.path("below").join(name);
+        make(&path);
+        let output = check(&[&folder.all(), "--json"]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {output:?}");
+        let files = json(&output)["files"].as_array().unwrap().clone();
+        let wrong = files.iter().find(|file| file["file"].as_str().unwrap().ends_with(name)).unwrap();
+        let found = wrong["errors"][0]["problem"].as_str().unwrap();
+        assert!(found.contains(problem), "{name}: {found}");
+        assert_eq!(files.len(), 2, "the others are checked: {files:#?}");
+        let output = check(&["--fmt", "--check", &folder.all()]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {output:?}");
+        assert!(text(&output.stderr).contains(problem), "{name}: {output:?}");
+        fs::remove_file(path).unwrap();
+    }
+    // A dump that is a dangling link is one that cannot be opened.
+    symlink("nowhere", folder.path("below/gone.zip")).unwrap();
+    let file = folder.write("dumps.scope", "dump **/*.zip\nwaves 8\n");
+    let output = check(&[&file, "--json"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(dumps(&json(&output)), ["below/gone.zip", "demo.zip"]);
+    assert_eq!(check(&[&good]).status.code(), Some(0));
+}
+
+/// Each dump's reader opens the file again, which finds another stream in place of the own one.
+#[test]
+fn streams_are_no_files_of_expectations() {
+    let folder = Folder::new("check-streams");
+    let file = folder.write("a.scope", "dump demo.zip\nwaves 8\n");
+    symlink("/dev/stdin", folder.path("link.scope")).unwrap();
+    let link = folder.path("link.scope");
+    for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", words(&link)] {
+        let output = command(&[name]).stdin(fs::File::open(&file).unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {output:?}");
+        assert!(text(&output.stdout).contains("error: not a regular file"), "{name}: {output:?}");
+    }
+}
+
+/// The files of a dump in a folder, which the workers read, and the file of an option.
+#[test]
+fn results_never_replace_a_part_of_a_dump() {
+    let folder = Folder::new("check-parts");
+    let dump = folder.path("demo");
+    fs::create_dir(&dump).unwrap();
+    let source = crate::fixtures::fixtures().join("dumps/lds-gfx90a-O0");
+    for entry in fs::read_dir(&source).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_file() {
+            fs::copy(entry.path(), dump.join(entry.file_name())).unwrap();
+        }
+    }
+    let log = folder.write("kernel.log", "nothing\n");
+    let scope = folder.write("one.scope", "dump demo\nlog kernel.log\nwaves 900\n");
+    let names: Vec<_> = fs::read_dir(&dump).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(names.iter().any(|path| path.ends_with("manifest.toml")) && names.len() > 1, "{names:?}");
+    for path in names.iter().chain([&log.clone().into()]) {
+        let before = fs::read(path).unwrap();
+        let output = check(&["--format", &format!("json={}", words(path)), &scope]);
+        assert_eq!(output.status.code(), Some(2), "{path:?}: {output:?}");
+        assert!(text(&output.stderr).contains("the command reads this file"), "{}", text(&output.stderr));
+        let report = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .args(["report", words(&dump), "--log", &log, "--format", "text", "-o", words(path)])
+            .output()
+            .unwrap();
+        assert!(!report.status.success(), "{path:?}");
+        assert!(fs::read(path).unwrap() == before, "{path:?} is replaced");
+    }
+}
+
+/// The action that stores files of GitHub's jobs refuses these characters.
+#[test]
+fn names_of_reports_are_portable() {
+    let folder = Folder::new("check-portable");
+    for name in ["a:b.zip", "a|b.zip", "A?B.zip", "<a>\n\".zip"] {
+        fs::copy(folder.path("demo.zip"), folder.path(name)).unwrap();
+    }
+    let scope = folder.write("one.scope", "dump *[bB\"].zip\nwaves 900\n");
+    let reports = folder.path("reports");
+    let output = check(&["--report", words(&reports), &scope]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let mut names: Vec<String> = fs::read_dir(&reports)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort_by_key(|name| name.to_lowercase());
+    assert_eq!(names.len(), 4, "{names:?}");
+    let lower: std::collections::HashSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    assert_eq!(lower.len(), 4, "{names:?}");
+    assert!(
+        names.iter().all(|name| !name.contains(['"', ':', '<', '>', '|', '*', '?', '\r', '\n'])),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn two_forms_have_two_files() {
+    let folder = Folder::new("check-forms");
+    let scope = folder.write("one.scope", "dump demo.zip\nwaves 8\n");
+    let one = format!("json={}", words(&folder.path("o")));
+    let same = format!("junit={}", words(&folder.path("./o")));
+    let output = check(&["--format", &one, "--format", &same, &scope]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("two forms have the file"), "{output:?}");
+    assert!(!folder.path("o").exists());
+    let output = check(&["--format", "json=/dev/null", "--format", "tap=/dev/null", &scope]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+/// One run names all wrong lines.
+#[test]
+fn all_wrong_lines_are_named() {
+    let folder = Folder::new("check-lines");
+    let lines = "dump demo.zip\nsymbols nowhere/\nfault memory violtion\nwave faulted\n stop bad reason\n state spining\n";
+    let scope = folder.write("one.scope", lines);
+    let output = check(&["--json", &scope]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let json = json(&output);
+    let errors = json["files"][0]["errors"].as_array().unwrap().iter();
+    assert_eq!(errors.map(|error| error["line"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3, 5, 6]);
 }

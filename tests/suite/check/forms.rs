@@ -157,6 +157,15 @@ fn gitlab_has_its_members_and_paths() {
         .unwrap();
     let name = folder.0.0.file_name().unwrap().to_str().unwrap();
     assert_eq!(json(&output)[0]["location"]["path"], format!("{name}/differs.scope"));
+    // Another spelling of the file has the same place and fingerprint.
+    let roundabout = folder.path("..").join(name).join("../").join(name).join("differs.scope");
+    let again = command(&[words(&roundabout), "--format", "gitlab"])
+        .env("CI_PROJECT_DIR", &project)
+        .output()
+        .unwrap();
+    for member in ["location", "fingerprint"] {
+        assert_eq!(json(&output)[0][member], json(&again)[0][member]);
+    }
 }
 
 /// The schema of Jenkins' xUnit plugin, of a package that scripts/setup unpacks.
@@ -245,4 +254,195 @@ fn an_error_writes_no_document() {
     let output = check(&["/nowhere", "--format", &format!("junit={}", words(&document))]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(!document.exists());
+}
+
+/// The error of a dump is on the line that names it, in each form.
+#[test]
+fn a_missing_dump_has_the_place_of_its_name() {
+    let folder = Folder::new("check-missing");
+    let line = "  dump  demo.zip nowhere.zip  # c";
+    let file = folder.write("a.scope", &format!("# comment\n\n{line}\nfault memory violation\n"));
+    let start = line.find("nowhere").unwrap();
+    let end = start + "nowhere.zip".len();
+    let run = |form: &str| {
+        let output = check(&["--format", form, &file]);
+        assert_eq!(output.status.code(), Some(2), "{form}: {output:?}");
+        text(&output.stdout)
+    };
+    let human = run("human");
+    assert!(human.contains(&format!("a.scope:3:{}\n", start + 1)), "{human}");
+    assert!(human.contains(&format!("{}^^^^^^^^^^^\n", " ".repeat(start))), "{human}");
+    let github = run("github");
+    assert!(github.contains(&format!(",line=3,col={},endColumn={end},", start + 1)), "{github}");
+    let gitlab: Value = serde_json::from_str(&run("gitlab")).unwrap();
+    assert_eq!(gitlab[0]["location"]["lines"]["begin"], 3);
+    let json: Value = serde_json::from_str(&run("json")).unwrap();
+    let named_by = &json["files"][0]["dumps"][1]["named_by"];
+    assert_eq!((&named_by["line"], &named_by["text"]), (&3.into(), &line.into()));
+    assert_eq!(named_by["columns"], serde_json::json!([start, end]));
+    let junit = run("junit");
+    assert!(junit.contains("name=\"3: dump demo.zip nowhere.zip # c\""), "{junit}");
+    assert!(junit.contains("a.scope:3\n"), "{junit}");
+    let tap = run("tap");
+    assert!(tap.contains("a.scope:3 nowhere.zip\n"), "{tap}");
+    let blessed = check(&["--bless", &file]);
+    assert_eq!(blessed.status.code(), Some(2), "{blessed:?}");
+    assert!(text(&blessed.stdout).contains("a.scope:3: not changed: nowhere.zip: "), "{blessed:?}");
+}
+
+/// Two patterns name one dump: it is checked once, and belongs to the first line.
+#[test]
+fn a_dump_of_two_lines_is_checked_once() {
+    let folder = Folder::new("check-twice");
+    let file = folder.write("a.scope", "dump demo.zip\ndump *.zip\nfault memory violation\n");
+    let json = super::json(&check(&["--json", &file]));
+    let dumps = json["files"][0]["dumps"].as_array().unwrap();
+    assert_eq!(dumps.len(), 1, "{json:#}");
+    assert_eq!(dumps[0]["named_by"]["line"], 1);
+}
+
+/// GitHub's runner takes a line that begins with `::`, after blanks, as a command, and the older `##[` anywhere in one. No
+/// name of a dump or file makes one in the text for people.
+#[test]
+fn text_for_people_has_no_commands_of_the_runner() {
+    let folder = Folder::new("check-commands");
+    let on_runner = |arguments: &[&str]| {
+        let mut command = command(arguments);
+        command.current_dir(&folder.0.0).env("GITHUB_ACTIONS", "true").output().unwrap()
+    };
+    let begin_commands = |text: &str| text.lines().filter(|line| line.trim_start().starts_with("::")).count();
+    // The length decides where the sentence is folded.
+    for length in 60..90 {
+        let dump = format!("{} ::warning title=x::pwned ##[error]y.zip", "a".repeat(length));
+        fs::copy(folder.path("demo.zip"), folder.path(&dump)).unwrap();
+        folder.write("a.scope", &format!("dump \"{dump}\"\nwaves 9\n"));
+        let printed = text(&on_runner(&["a.scope", "--format", "human", "--format", "github"]).stdout);
+        assert_eq!(begin_commands(&printed), 1, "{printed}");
+        let of_people = printed.lines().filter(|line| !line.starts_with("::error "));
+        assert!(of_people.clone().all(|line| !line.contains("##[")), "{printed}");
+        assert!(of_people.clone().any(|line| line.contains("warning title=x::pwned")), "{printed}");
+        fs::remove_file(folder.path(&dump)).unwrap();
+    }
+    let name = "::warning title=x::pwned.scope";
+    folder.write(name, "dump  demo.zip\nwaves 9\n");
+    let formatted = on_runner(&["--fmt", "--check", name]);
+    assert_eq!(formatted.status.code(), Some(1), "{formatted:?}");
+    assert_eq!(text(&formatted.stdout), format!("| {name}\n"));
+    let blessed = text(&on_runner(&["--bless", name]).stdout);
+    assert!(blessed.contains(name), "{blessed}");
+    assert_eq!(begin_commands(&blessed), 0, "{blessed}");
+    let missing = text(&on_runner(&["##[error]x"]).stderr);
+    assert!(missing.contains("error]x") && !missing.contains("##["), "{missing}");
+}
+
+/// On the runner a document has the same data, and no command: a kernel's name begins the sentence about its dump, which
+/// begins a line of JUnit.
+#[test]
+fn documents_have_no_commands_of_the_runner() {
+    let folder = Folder::new("check-document-commands");
+    crate::fixtures::copy_dump("saxpy-gfx90a-O0", &folder.0.0.join("d"));
+    let manifest = folder.0.0.join("d/manifest.toml");
+    let lines = read(&manifest).replace("kernel = \"saxpy\"", "kernel = \"::error::saxpy##[error]\"");
+    fs::write(manifest, lines).unwrap();
+    let names = ["::error::one.scope", "::error::two.scope"];
+    folder.write(names[0], "dump d\nwaves 9 # ##[error]three\n");
+    folder.write(names[1], "fault ##[error]four\n");
+    let printed = |form: &str, is_on_runner: bool| {
+        let mut command = command(&[names[0], names[1], "--format", form]);
+        command.current_dir(&folder.0.0).env_remove("GITHUB_ACTIONS");
+        if is_on_runner {
+            command.env("GITHUB_ACTIONS", "true");
+        }
+        text(&command.output().unwrap().stdout)
+    };
+    for form in ["junit", "tap", "json", "gitlab"] {
+        let (here, there) = (printed(form, false), printed(form, true));
+        for line in there.split(['\n', '\r']) {
+            assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{form}: {line}");
+        }
+        assert!(here.contains("##[error]") || form == "tap", "{form}: {here}");
+        match form {
+            // XML 1.0, 4.1: references to characters by their numbers.
+            "junit" => assert_eq!(there.replace("&#58;", ":").replace("&#35;", "#"), here),
+            "tap" => assert_eq!(there.lines().count(), here.lines().count()),
+            _ => {
+                let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+                assert_eq!(value(&there), value(&here), "{form}");
+            }
+        }
+    }
+    assert!(printed("junit", false).lines().any(|line| line.trim_start().starts_with("::error::")));
+}
+
+/// An empty file has two errors: two test cases.
+#[test]
+fn test_cases_have_different_names() {
+    let folder = Folder::new("check-cases");
+    for (lines, count) in [("", 2), ("dump *.nope *.nada\nwaves 8\n", 2)] {
+        let output = check(&[&folder.write("a.scope", lines), "--format", "junit"]);
+        let printed = text(&output.stdout);
+        let cases = printed.lines().filter(|line| line.contains("<testcase "));
+        let names: Vec<&str> = cases.map(|line| line.split_once(" name=").unwrap().1).collect();
+        let different: HashSet<&&str> = names.iter().collect();
+        assert_eq!((names.len(), different.len()), (count, count), "{printed}");
+    }
+}
+
+/// GitHub counts the columns of characters, as the form for people; JSON has bytes.
+#[test]
+fn columns_count_characters() {
+    let folder = Folder::new("check-columns");
+    let line = "\tlane 17 n\u{e9}\u{1f600} == 3";
+    let file = folder.write("a.scope", &format!("dump demo.zip\nwave faulted\n{line}\n"));
+    let printed = text(&check(&[&file, "--format", "github"]).stdout);
+    // The twelfth character begins no name.
+    assert!(printed.contains(",line=3,col=12,endColumn=12,"), "{printed}");
+    let file = folder.write("b.scope", "symbols \"n\u{e9}\u{1f600}\" x\ndump demo.zip\nwaves 8\n");
+    let columns = json(&check(&[&file, "--json"]))["files"][0]["errors"][0]["columns"].clone();
+    assert_eq!(columns, serde_json::json!([18, 19]));
+    let printed = text(&check(&[&file, "--format", "github"]).stdout);
+    assert!(printed.contains(",line=1,col=15,endColumn=15,"), "{printed}");
+}
+
+/// The sentence of the analysis is below a failed line in each form.
+#[test]
+fn issues_have_the_sentence_of_the_analysis() {
+    let folder = Folder::new("check-sentence");
+    let file = folder.write("a.scope", "dump demo.zip\nwaves 9\n");
+    let sentence = json(&check(&[&file, "--json"]))["files"][0]["dumps"][0]["sentence"].clone();
+    let issues: Value = json(&check(&[&file, "--format", "gitlab"]));
+    assert!(issues[0]["description"].as_str().unwrap().contains(sentence.as_str().unwrap()), "{issues:#}");
+}
+
+/// Names of a dump cannot command GitHub's runner in any command's text.
+#[test]
+fn texts_of_all_commands_are_harmless_on_the_runner() {
+    let folder = Folder::new("runner");
+    let log = folder.path("log");
+    let kernel = "x\\n::error::forged";
+    fs::write(&log, format!("wave_1: pc=0x7f1000001adc (kernel_code_entry=0x7f1000002200 <{kernel}>) (stopped, reason: MEMORY_VIOLATION)\n\ngeneral registers:\n{0}pc: 00007f1000001adc{0}exec: 0000ffff\n", " ".repeat(14))).unwrap();
+    for name in ["\u{a}::error::forged", "a\n::error::forged"] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .args(["signature", name])
+            .env("GITHUB_ACTIONS", "true")
+            .output()
+            .unwrap();
+        let all = [output.stdout, output.stderr].concat();
+        let all = String::from_utf8_lossy(&all).into_owned();
+        assert!(
+            all.contains("forged") && !all.lines().any(|line| line.trim_start().starts_with("::")),
+            "{all}"
+        );
+    }
+    for words in [&["triage"][..], &["waves"], &["signature"], &["report", "--format", "text", "-o", "-"]] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .arg(words[0])
+            .arg(&log)
+            .args(&words[1..])
+            .env("GITHUB_ACTIONS", "true")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.is_empty() && !text.lines().any(|line| line.trim_start().starts_with("::")), "{text}");
+    }
 }

@@ -3,6 +3,7 @@
 mod drafts;
 mod files;
 mod forms;
+mod options;
 mod shards;
 mod status;
 mod workers;
@@ -13,19 +14,15 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::fixtures::fixtures;
+use crate::fixtures::{fixtures, outside_ci};
 use crate::slim::{Scratch, words};
 
 /// The forms of the results.
 const FORMS: [&str; 6] = ["human", "github", "gitlab", "junit", "tap", "json"];
 
-/// `lanescope check` without the variables of the CI that runs this test.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
-    for name in ["CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI", "JENKINS_URL"] {
-        command.env_remove(name);
-    }
-    command.arg("check").args(arguments);
+    outside_ci(&mut command).arg("check").args(arguments);
     command
 }
 

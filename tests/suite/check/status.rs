@@ -56,6 +56,37 @@ fn a_run_that_does_not_begin_has_status_2() {
     }
 }
 
+/// Status 1 is for differences: unwritable results have status 2.
+#[test]
+fn unwritable_results_have_status_2() {
+    let folder = Folder::new("check-full");
+    // Each form prints a difference.
+    let differing = FILES.iter().find(|(.., status)| *status == 1).unwrap();
+    let file = folder.write("a.scope", differing.1);
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    for form in FORMS {
+        let status = command(&[&file, "--format", form]).stdout(full()).output().unwrap().status;
+        assert_eq!(status.code(), Some(2), "{form}");
+    }
+    assert_eq!(command(&[&file, "--json"]).stdout(full()).output().unwrap().status.code(), Some(2));
+    assert_eq!(check(&[&file, "--format", "junit=/dev/full"]).status.code(), Some(2));
+}
+
+/// A file that several arguments name is checked once.
+#[test]
+fn a_file_is_checked_once() {
+    let folder = Folder::new("check-once");
+    let file = folder.write("a.scope", FILES[0].1);
+    let results = |arguments: &[&str]| {
+        let output = check(&[arguments, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        json(&output)["files"].as_array().unwrap().len()
+    };
+    let beside = format!("{}/./a.scope", folder.all());
+    assert_eq!(results(&[&file, &file]), 1);
+    assert_eq!(results(&[&file, &folder.all(), &beside]), 1);
+}
+
 /// An empty choice of waves is one error for people, and a difference for programs, as are the lines of its block.
 #[test]
 fn a_choice_without_waves_is_one_difference() {
@@ -184,4 +215,94 @@ fn annotations_are_not_in_a_document() {
     assert!(text(&output.stderr).starts_with("::error "), "{output:?}");
     let output = command(&[&file]).env("GITHUB_ACTIONS", "true").output().unwrap();
     assert!(text(&output.stdout).contains("\n::error "), "{output:?}");
+}
+
+/// A misspelt cause is an error of the file: no dump is opened for it.
+#[test]
+fn wrong_causes_are_errors_of_the_file() {
+    let folder = Folder::new("check-causes");
+    let lines = "dump nowhere.zip\nfault trap, memroy violation\nwave faulted\n  stop memory violaton # c\n";
+    let file = folder.write("a.scope", lines);
+    let output = check(&[&file]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let printed = text(&output.stdout);
+    for part in [
+        "error: unknown cause `memroy violation`",
+        "a.scope:2:13\n",
+        "  |             ^^^^^^^^^^^^^^^^\n",
+        "error: unknown stop reason `memory violaton`",
+        "a.scope:4:8\n",
+        "  |        ^^^^^^^^^^^^^^^\n",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert_eq!(printed.matches("hint: did you mean `memory").count(), 2, "{printed}");
+    assert!(printed.ends_with("0 dumps, 0 lines: 0 hold, 2 errors\n"), "{printed}");
+}
+
+/// A dump that was cut short is one error with the reason, the place and an instruction.
+#[test]
+fn a_cut_dump_is_an_error_of_its_container() {
+    let folder = Folder::new("check-cut");
+    let zip = std::fs::read(folder.path("demo.zip")).unwrap();
+    let core = std::fs::read(crate::fixtures::fixtures().join("gpucore/gfx1100.core")).unwrap();
+    std::fs::create_dir(folder.path("folder.zip")).unwrap();
+    let file = folder.write("a.scope", "dump cut.zip\nfault none\n");
+    let (long, short) = (1500, 40);
+    for (bytes, parts) in [
+        (&zip[..short], &["offset 0x0: the zip is cut short or damaged"][..]),
+        (&zip[..60], &["cut short at offset 0x3c: it ends within manifest.toml"]),
+        (&zip[..long], &["cut short at offset 0x5dc: it ends within manifest.toml"]),
+        (&[], &["an empty file"]),
+        (&core[..10], &["the first bytes of an ELF file"]),
+        (&core[..60], &["ends after 60 bytes, within its header"]),
+    ] {
+        std::fs::write(folder.path("cut.zip"), bytes).unwrap();
+        let output = check(&[&file]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let printed = one_line(&text(&output.stdout));
+        for part in parts {
+            assert!(printed.contains(part), "{part}: {printed}");
+        }
+        assert!(!printed.contains("TOML document"), "{printed}");
+    }
+    // A core without the part of its waves answers no line about all of them.
+    for count in [64, 100, 1000] {
+        std::fs::write(folder.path("cut.zip"), &core[..count]).unwrap();
+        let output = check(&[&file]);
+        assert_eq!(output.status.code(), Some(2), "{count}: {output:?}");
+    }
+    // A line without an answer has the first problem of its dump below; each form for people prints it.
+    std::fs::write(folder.path("cut.zip"), &zip[..60_000]).unwrap();
+    let file = folder.write("c.scope", "dump cut.zip\nwave id 1\n  i == 1017\n");
+    for form in ["human", "github", "junit"] {
+        let output = check(&[&file, "--format", form]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let printed = one_line(&text(&output.stdout));
+        for part in ["problem of the dump: ", "offset 0xea60: ", "`lanescope info` lists "] {
+            assert!(printed.contains(part), "{form}: {part}: {printed}");
+        }
+    }
+    let file = folder.write("d.scope", "dump cut.zip\nwaves 7\n");
+    let printed = text(&check(&[&file]).stdout);
+    assert!(!printed.contains("problem of the dump"), "the answer is another one: {printed}");
+    let file = folder.write("b.scope", "dump folder.zip\nfault none\n");
+    let printed = text(&check(&[&file]).stdout);
+    assert!(
+        printed.contains("there is no manifest (expected manifest.toml or manifest.json in it)"),
+        "{printed}"
+    );
+}
+
+/// docs/check.md, "Absent waves": a wave whose fault is unknown may have the access. umr-hardware.txt has one.
+#[test]
+fn an_access_of_unknown_faults_cannot_be_checked() {
+    let folder = Folder::new("check-unknown-access");
+    let log = crate::fixtures::fixtures().join("logs/umr-hardware.txt");
+    for line in ["access load", "at kern"] {
+        let file = folder.write("a.scope", &format!("dump {}\n{line}\n", words(&log)));
+        let output = check(&[&file]);
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+        assert!(one_line(&text(&output.stdout)).contains("stop reason"), "{line}: {output:?}");
+    }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Folder, check, command, json};
+use super::{Folder, check, command, json, text};
 use crate::slim::words;
 
 /// Files of expectations: `a.scope` has a dump and a pipe as its log, `b.scope` a dump alone.
@@ -125,4 +125,18 @@ fn a_debugger_that_hangs_ends_with_its_server_at_the_limit() {
 
 fn text_of_error(output: &Output) -> String {
     errors(&json(output)).into_iter().flatten().collect()
+}
+
+/// A debugger that is not there is an error, also where no line is asked.
+#[test]
+fn a_missing_debugger_is_an_error() {
+    let folder = Folder::new("check-no-debugger");
+    let file = folder.write("a.scope", "dump demo.zip\nwaves 8\n");
+    let nowhere = folder.path("lldb");
+    for debugger in ["lldb-of-nobody", words(&nowhere)] {
+        let output = check(&["--debugger", debugger, &file]);
+        assert_eq!(output.status.code(), Some(2), "{debugger}: {output:?}");
+        let message = format!("lanescope: --debugger {debugger}: there is no such program\n");
+        assert_eq!(text(&output.stderr), message);
+    }
 }

@@ -1,6 +1,10 @@
 //! Code as compilers and linkers write it.
 
+mod computed;
 mod containers;
+mod dynamic_vgprs;
+mod fortran;
+mod lines;
 mod offload;
 mod openmp;
 mod release;

@@ -84,6 +84,8 @@ fn a_target_region_has_its_name_in_every_command() {
         &["backtrace", &case.dump][..],
         &["arguments", &case.dump],
         &["triage", &case.dump],
+        &["waves", &case.dump],
+        &["dispatches", &case.dump],
         &["locals", &case.dump, "--frame", "7"],
         &["report", &case.dump, "--format", "text"],
     ] {

@@ -172,6 +172,19 @@ fn wave(session: &Session, ordinal: usize, kernel: &Kernel, pc: u64, gpu: &str) 
     }
 }
 
+/// `code-object` prints the types of the mangled names.
+fn types_of_the_page(object: &Path, kernels: &[Kernel]) {
+    let page: Value = serde_json::from_str(&answer(&["code-object", words(object), "--json"])).unwrap();
+    for kernel in kernels {
+        let all = page["kernels"].as_array().unwrap();
+        let found = all.iter().find(|found| found["name"] == *kernel.name).unwrap();
+        let arguments = found["arguments"].as_array().unwrap().iter();
+        let types: Vec<&str> = arguments.filter_map(|argument| argument["type"].as_str()).collect();
+        let types = format!("({})", types.join(", "));
+        assert!(kernel.demangled.ends_with(&types), "{}: {types}", kernel.demangled);
+    }
+}
+
 #[test]
 fn kernels_of_fifteen_processors_have_functions_code_and_arguments() {
     let (mut compared, mut gpus) = (0, Vec::new());
@@ -194,6 +207,7 @@ fn kernels_of_fifteen_processors_have_functions_code_and_arguments() {
             assert!(state.contains("no .debug_info section"), "{gpu}: {state}");
             let launched = session.arguments();
             let notes = ran(Command::new(newest("llvm-readelf")).arg("--notes").arg(&object));
+            types_of_the_page(&object, &kernels);
             for (index, (kernel, pc)) in waves.iter().enumerate() {
                 wave(&session, index, kernel, *pc, &gpu);
                 let ours = &launched[index].arguments;
@@ -271,5 +285,59 @@ fn line_tables_give_names_and_lines_without_complaint() {
         assert_eq!((&frame["problem"], &frame["offset"]), (&Value::Null, &(pc - of.entry).into()), "{stack}");
         let text = answer(&["backtrace", words(&dump), "--wave", &wave]);
         assert!(text.starts_with(&format!("#0  {name} (")) && !text.contains('['), "{text}");
+    }
+}
+
+/// Code without any debug information has registers, addresses and casts to base types in paths, and no names.
+#[test]
+fn code_without_debug_information_has_casts() {
+    let scratch = Scratch::new("release-casts");
+    let (source, object) = (scratch.path("casts.hip"), scratch.path("casts.hsaco"));
+    fs::write(&source, LINES).unwrap();
+    let flags = ["-x", "hip", "-nogpuinc", "-nogpulib", "--cuda-device-only", "--no-gpu-bundle-output"];
+    ran(Command::new(newest("clang"))
+        .args(flags)
+        .args(["--offload-arch=gfx90a", "-O2", "-o"])
+        .arg(&object)
+        .arg(&source));
+    let symbols = symbols(&object);
+    let kernel = Kernel {
+        name: "_Z5scalePff".to_owned(),
+        demangled: String::new(),
+        entry: symbols["_Z5scalePff"],
+        descriptor: symbols["_Z5scalePff.kd"],
+        code: Vec::new(),
+    };
+    let dump = dump(&scratch, &object, "gfx90a", &[(&kernel, kernel.entry + 4)]);
+    // Bytes n, n + 1, ... of the segment of arguments.
+    let float = |at: u8| f32::from_le_bytes([at, at + 1, at + 2, at + 3]);
+    for (path, type_name, value) in [
+        (format!("*(int *) {KERNARG:#x}"), "int", "50462976".to_owned()),
+        (format!("((unsigned *) {KERNARG:#x})[2]"), "unsigned int", "185207048".to_owned()),
+        (format!("((uint16_t *) {:#x})[-1]", KERNARG + 4), "uint16_t", "770".to_owned()),
+        (format!("*(uint8_t *) {:#x}", KERNARG + 65), "uint8_t", "65 'A'".to_owned()),
+        (format!("*(int64_t *) {KERNARG:#x}"), "int64_t", "506097522914230528".to_owned()),
+        (format!("*(short *) {KERNARG:#x}@3"), "short [3]", "{256, 770, 1284}".to_owned()),
+        ("(unsigned) $exec".to_owned(), "unsigned int", "4294967295".to_owned()),
+        ("(float) $exec".to_owned(), "float", "-nan(0x7fffff)".to_owned()),
+    ] {
+        let printed: Value =
+            serde_json::from_str(&answer(&["print", words(&dump), "--lane", "3", "--json", &path])).unwrap();
+        assert_eq!(printed["lanes"][0]["value"], value, "{path}: {printed}");
+        assert_eq!(printed["type"], type_name, "{path}: {printed}");
+    }
+    let path = format!("((float *) {KERNARG:#x})[16]");
+    let text = answer(&["print", words(&dump), "--lane", "3", &path]);
+    let shown = text.split_once(" = ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap();
+    assert_eq!(shown.parse::<f32>().unwrap(), float(64), "{text}");
+    for (path, words_of_error) in [
+        ("x + 1", "no .debug_info section"),
+        ("(struct S *) 0", "column 1: there is no type `struct S` in this code object"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.args(["print", words(&dump), "--lane", "3", path]).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{path}: {errors}");
+        assert!(one_line(&errors).contains(words_of_error), "{path}: {errors}");
     }
 }

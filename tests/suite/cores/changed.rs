@@ -167,6 +167,12 @@ fn a_host_core_of_another_process_is_reported() {
     let other = path("other", part_of("gfx1100", true));
     let ours = export(&[&gpu, "--host-core", &other]);
     assert!(!reported(&ours, "build id").is_empty(), "{}", ours["problems"]);
+    // A merged core has its host's memory.
+    let merged = core("gfx1100");
+    let alone = export(&[merged.to_str().unwrap()]);
+    let beside = export(&[merged.to_str().unwrap(), "--host-core", &own]);
+    assert_eq!(reported(&beside, "--host-core is not used").len(), 1, "{}", beside["problems"]);
+    assert!(beside["memory"] == alone["memory"]);
     // No data at the list's address.
     let mut elsewhere = part_of("gfx90a-unified", true);
     let count = usize::from(u16::from_le_bytes([elsewhere[56], elsewhere[57]]));

@@ -229,11 +229,7 @@ fn work_groups_outside_of_their_grids_are_counted() {
             let at = numbers(&group["coord"]);
             if at.iter().zip(&groups).any(|(at, most)| at >= most) {
                 let list = |numbers: &[u64]| format!("({}, {}, {})", numbers[0], numbers[1], numbers[2]);
-                let text = format!(
-                    "{} lie{{s}} outside of {{their}} dispatch's grid of {} work-groups",
-                    list(&at),
-                    list(&groups)
-                );
+                let text = format!("{}, and the grid has {} work-groups", list(&at), list(&groups));
                 let queue = group["queue_id"].as_u64().unwrap();
                 first.entry(queue).or_insert((0, text)).0 += 1;
             }
@@ -241,12 +237,10 @@ fn work_groups_outside_of_their_grids_are_counted() {
         assert!(!first.is_empty(), "{name}");
         for (queue, (count, text)) in &first {
             let text = match count {
-                1 => {
-                    format!("queue {queue}: work-group {text}").replace("{s}", "s").replace("{their}", "its")
-                }
-                count => format!("queue {queue}: {count} work-groups, the first of them {text}")
-                    .replace(" lie{s}", ", lie")
-                    .replace("{their}", "their"),
+                1 => format!("queue {queue}: a work-group is outside of its dispatch's grid: {text}"),
+                count => format!(
+                    "queue {queue}: {count} work-groups are outside of their dispatch's grid: the first is {text}"
+                ),
             };
             assert_eq!(reported(&ours, &text).len(), 1, "{name}: {text}: {}", ours["problems"]);
         }

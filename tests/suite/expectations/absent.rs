@@ -144,3 +144,31 @@ fn drafts_have_no_line_about_unknown_waves() {
         assert!(signs(&outcomes).chars().all(|sign| sign == '+'), "{text}{outcomes:#?}");
     }
 }
+
+/// A pattern that needs the contents of memory cannot be checked without them; the address alone decides on others.
+#[test]
+fn patterns_of_memory_need_it() {
+    let scratch = Scratch::new("expectations-no-global");
+    let small = scratch.path("small.zip");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .arg("slim")
+        .arg(path("demo"))
+        .args(["--no-global", "-o"])
+        .arg(&small)
+        .output()
+        .unwrap()
+        .status;
+    assert!(status.success());
+    let lines =
+        "access past end\naccess negative index\naccess before start\naccess null\naccess not captured\n";
+    assert_eq!(signs(&outcomes(&small, lines)), "???-+");
+    let named = outcomes(&small, "access nul\naccess frieed\n");
+    let hints: Vec<_> = named
+        .iter()
+        .map(|outcome| match &outcome.verdict {
+            Verdict::NotChecked(why) => why.hint.clone().unwrap_or_default(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(hints, ["did you mean `null`?", "did you mean `freed`?"]);
+}

@@ -39,11 +39,16 @@ fn blessed_values_hold_in_every_fixture() {
             let head = format!("wave id {}\n", wave["id"]);
             let mut text = head.clone();
             for variable in names(wave) {
-                // A value differs from itself: the other side is what it is. A missing one is not available.
+                // One of the forms is of the type of the value. A missing one is not available.
                 for line in [
-                    format!("  lane active ({variable}) != ({variable})\n"),
-                    format!("  lane 17 ({variable}) != ({variable})\n"),
+                    format!("  lane active ({variable}) == -77\n"),
+                    format!("  lane active ({variable}) == \"-77\"\n"),
+                    format!("  lane 17 ({variable}) == {{}}\n"),
+                    format!("  lane 17 ({variable}) == {{-77, ...}}\n"),
+                    format!("  lane 1 ({variable}) < -77\n"),
+                    format!("  lane 1 ({variable}) >= 1 << 40\n"),
                     format!("  lane 1 ({variable}) is available\n"),
+                    format!("  lane 1 ({variable}) is unavailable\n"),
                     format!("  lane active ({variable}) in {{}}\n").replace("{}", "{-77}"),
                     format!("  lane 0 ({variable}) in -77..-76\n"),
                     format!("  lane 3 ({variable}) ~= -77\n"),
@@ -52,6 +57,13 @@ fn blessed_values_hold_in_every_fixture() {
                 }
             }
             let lines = blessed(&text, &evaluate(&dump, &text));
+            for (number, line) in &lines {
+                // docs/check.md, "Blessing": a state has no other operator, and `==` a state if there is no value.
+                let sign =
+                    |line: &str| line.split(") ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+                let (old, new) = (sign(text.lines().nth(number - 1).unwrap()), sign(line));
+                assert!(old == new || new == "is" && ["==", "~="].contains(&&*old), "{line}, was {old}");
+            }
             let again: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
             let outcomes = evaluate(&dump, &format!("{head}{again}"));
             assert_eq!(outcomes.len(), lines.len() + 1);

@@ -310,7 +310,7 @@ fn a_process_past_its_bounds_is_ended() {
     assert!(sh("ulimit -t 1 && while :; do :; done").signal().is_some());
 }
 
-/// The commands of `lanescope --help`: those that open a dump or a code object, and three that open neither here.
+/// The commands of `lanescope --help`: those that open a dump or a code object, and six that open neither here.
 /// `serve` has tests with a client of its own.
 #[test]
 fn every_command_is_run() {
@@ -322,7 +322,8 @@ fn every_command_is_run() {
     let rows = rows.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     let listed: BTreeSet<&str> = rows.map(first_word).collect();
     let (dumps, code) = (OVER_DUMPS.map(first_word), OVER_CODE.map(first_word));
-    let run = dumps.into_iter().chain(code).chain(["serve", "targets", "help"]);
+    let run =
+        dumps.into_iter().chain(code).chain(["serve", "targets", "help", "completions", "demo", "doctor"]);
     assert_eq!(listed, run.collect::<BTreeSet<&str>>());
     let only_code: BTreeSet<&str> = code.into_iter().filter(|name| !dumps.contains(name)).collect();
     assert_eq!(only_code, BTreeSet::from(["code-object"]), "a command over dumps is not in OVER_DUMPS");

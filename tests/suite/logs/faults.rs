@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::model::{GFX90A, Gpu, Wave};
 use super::writer::{self, Form};
 use super::{export, export_text, file, folder, problems};
+use crate::cli::json as answer;
 use crate::fixtures::{fixtures, one_line};
 
 /// A file of the fixtures.
@@ -189,4 +190,51 @@ fn the_log_with_the_waves_reports_the_fault() {
     assert!(!found["provenance"]["note"].as_str().unwrap().contains("fault"), "{}", found["provenance"]);
     // Some 0.2 s optimised.
     assert!(taken < Duration::from_secs(20), "{taken:?}");
+}
+
+/// Linux, gmc_v9_0.c: only TCP and SQC are clients of waves; VMID 0 is the driver's address space.
+#[test]
+fn accesses_of_other_clients_are_not_blamed_on_waves() {
+    let report = |hub: &str, vmid: u32, client: &str, status: u32| {
+        let prefix = "[ 12.3] amdgpu 0000:03:00.0: amdgpu:";
+        format!(
+            "{prefix} [{hub}] page fault (src_id:0 ring:24 vmid:{vmid} pasid:32770)\n{prefix}  Process app pid 12 \
+             thread app pid 12\n{prefix}   in page starting at address 0x00007f0000201000 from client 0x1b (UTCL2)\n\
+             {prefix} GCVM_L2_PROTECTION_FAULT_STATUS:{status:#010x}\n{prefix}  Faulty UTCL2 client ID: {client}\n"
+        )
+    };
+    // Bits 17:9 of the status are the client's number.
+    let of = |number: u32| number << 9 | 1;
+    for (name, text, client) in [
+        ("vector", report("gfxhub0", 3, "TCP (0x8)", of(8)), None),
+        ("copies", report("gfxhub0", 3, "SDMA0 (0xe)", of(14)), Some("client SDMA0 (copies)")),
+        ("commands", report("gfxhub0", 3, "CPC (0x5)", of(5)), Some("client CPC (command processor)")),
+        ("media", report("mmhub0", 3, "VCN0 (0x2)", of(2)), Some("client VCN0 (media)")),
+        ("hub", report("mmhub0", 3, "TCP (0x8)", of(8)), Some("client mmhub (media and copies)")),
+        ("driver", report("gfxhub0", 0, "TCP (0x8)", of(8)), Some("client driver (VMID 0)")),
+    ] {
+        let is_blamed = client.is_none();
+        let path = file(&format!("client-{name}"), text);
+        let log = path.to_str().unwrap();
+        let dump = fixtures().join("dumps/saxpy-gfx90a-O2");
+        let of_fault = answer(&["triage", "--json", dump.to_str().unwrap(), "--log", log]);
+        let on_page = |access: &Value| {
+            access["reasons"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|reason| reason.to_string().contains("on the reported page"))
+        };
+        let is_on_page = of_fault["accesses"].as_array().unwrap().iter().any(on_page);
+        assert_eq!(is_on_page, is_blamed, "{name}: {of_fault:#}");
+        // No wave of this dump faulted.
+        let dump = fixtures().join("dumps/call-gfx90a-O0");
+        let of_none = answer(&["triage", "--json", dump.to_str().unwrap(), "--log", log]);
+        assert_eq!(of_none["accesses"].as_array().unwrap().is_empty(), !is_blamed, "{name}: {of_none:#}");
+        let sentence = of_none["sentence"].as_str().unwrap();
+        let is_of_client = |client: &str| {
+            sentence.contains("no wave faulted; another client of memory did: ") && sentence.contains(client)
+        };
+        assert_eq!(client.is_some_and(is_of_client), !is_blamed, "{name}: {sentence}");
+    }
 }

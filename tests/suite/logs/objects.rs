@@ -298,3 +298,31 @@ fn a_processor_that_the_log_contradicts_is_reported() {
         assert!(!problems(&right).iter().any(|said| said.contains("contradicts")), "{:?}", problems(&right));
     }
 }
+
+/// Two builds have a kernel at the same place, and the log's instructions have the names of one of them.
+#[test]
+fn instructions_choose_between_builds() {
+    let code = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gpucore/code");
+    let folder = folder("builds");
+    let symbols = folder.join("symbols");
+    fs::create_dir(&symbols).unwrap();
+    for name in ["k-gfx1030-O0.hsaco", "k-gfx1100-O0.hsaco"] {
+        fs::copy(code.join(name), symbols.join(name)).unwrap();
+    }
+    for (gpu, store) in [("gfx1030", "global_store_dword"), ("gfx1100", "global_store_b32")] {
+        let object = symbols.join(format!("k-{gpu}-O0.hsaco"));
+        let size = fs::metadata(&object).unwrap().len();
+        let text = format!(
+            "wave_1: pc=0x7f1000001adc (stopped, reason: MEMORY_VIOLATION)\n\ngeneral registers:\n\
+             {0}pc: 00007f1000001adc{0}exec: 0000ffff\n\nDisassembly for function k:\n    \
+             code object: memory://12#offset=0x1000&size={size}\n    loaded at: [0x7f1000000000-{1:#x}]\n\n \
+             => 0x7f1000001adc <+220>: {store} v[0:1], v2, off\n\nEnd of disassembly.\n",
+            " ".repeat(14),
+            0x7f10_0000_0000 + image_end(&object)
+        );
+        let log = folder.join("log");
+        fs::write(&log, text).unwrap();
+        let info = super::run(&["info", log.to_str().unwrap(), "--symbols", symbols.to_str().unwrap()]);
+        assert!(info.contains(&format!("k-{gpu}-O0.hsaco")) && info.contains("has debug"), "{store}: {info}");
+    }
+}

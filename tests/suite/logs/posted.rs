@@ -350,7 +350,7 @@ fn options_without_effect_are_reported() {
         "--processor",
         "gfx1100",
         "--code-object",
-        "x",
+        "Cargo.toml",
     ];
     let named = |path: &Path| -> Vec<String> {
         let output = export(path, &given);

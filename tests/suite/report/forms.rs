@@ -5,15 +5,19 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
 use lanescope::postmortem::html::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
 use lanescope::postmortem::markdown::markdown;
 use lanescope::postmortem::text::{first_screen, text};
-use lanescope::postmortem::{Model, Options, ProblemRow, ValueMark, VariableStrip};
+use lanescope::postmortem::{self, Model, Options, ProblemRow, ValueMark, VariableStrip};
 use lanescope::report::Style;
+use lanescope::session::{Dump, Inspect};
+use lanescope::signature::Rules;
+use lanescope::triage::Step;
 use serde_json::Value;
 
-use super::{hang, html, model, model_with, of_demo};
+use super::{hang, html, model, model_with, of_demo, sessions};
 use crate::fixtures::{copy_dump, expected, open};
 use crate::triage::cases;
 
@@ -195,8 +199,9 @@ fn values_are_left_out_on_request() {
         for value in VALUES.iter().filter(|value| **value != "500") {
             assert!(!form.contains(value), "{name} has {value}");
         }
-        assert!(!form.contains("= 500") && !form.contains("n = 1024"), "{name}");
-        assert!(form.contains("x[1024]") && form.contains("left out") || name == "json", "{name}");
+        assert!(!form.contains("= 500") && !form.contains("= 1024") && !form.contains("x[1024]"), "{name}");
+        assert!(form.contains("left out") || name == "json", "{name}");
+        assert!(crate::fixtures::one_line(&form).contains("saxpy reads x[i], right past"), "{name}");
     }
     let without = model_with(&hang(), Options { no_values: true, ..Options::default() });
     assert_eq!((without.fault.cause.as_deref(), without.analysis), (Some("hang"), None));
@@ -205,6 +210,90 @@ fn values_are_left_out_on_request() {
         // Variables in registers and private memory stay.
         assert!(form.contains("2654435761"), "{name}");
     }
+}
+
+/// Fixtures, and faults with a report.
+fn all_dumps() -> Vec<(String, Arc<Dump>)> {
+    let mut all: Vec<(String, Arc<Dump>)> = vec![("hang".to_owned(), hang())];
+    all.extend(expected().into_iter().map(|(name, path, _)| (name, open(&path))));
+    let cases = cases::load();
+    for (index, case) in cases.faults.iter().enumerate().filter(|(index, _)| index % 5 == 0) {
+        let moment = cases::Moment { distance: index / 5 % 3, has_report: true, lacks_memory: false };
+        all.push((case.name.clone(), cases.open(case, moment)));
+    }
+    all
+}
+
+/// The texts of values in a page of an analysis with values: `n = 1024`, `x[1024]`.
+fn values_of_terms(dump: &Arc<Dump>) -> Vec<String> {
+    let sessions = sessions(dump);
+    let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
+    let triage = lanescope::triage::triage(&sessions, &lanescope::triage::Question::default());
+    let mut texts = Vec::new();
+    for term in triage.suspects.iter().filter_map(|suspect| suspect.term.as_ref()) {
+        let variables = term.equal.iter().chain(&term.bounds).chain([&term.pointer]);
+        let variables = variables.filter(|of| !of.value.is_empty());
+        texts.extend(variables.map(|of| format!("{} = {}", of.name, of.value)));
+        if has_number(&term.expression) {
+            texts.push(term.expression.clone());
+        }
+    }
+    texts
+}
+
+/// Whether a text has a number as a value or as an index: `= 7`, `index -1`, `x[7]`, `x[4 * lane]`.
+fn has_number(text: &str) -> bool {
+    ["= ", "index ", "["].iter().any(|before| {
+        let mut after = text.split(before).skip(1);
+        after.any(|after| after.starts_with(|first: char| first.is_ascii_digit() || first == '-'))
+    })
+}
+
+/// No form has a value of a variable: neither as such nor as an index or a pattern of the address.
+#[test]
+fn values_of_all_dumps_are_left_out_on_request() {
+    let (mut compared, mut hidden) = (0, 0);
+    for (name, dump) in all_dumps() {
+        let without = model_with(&dump, Options { no_values: true, ..Options::default() });
+        let sentence = &without.fault.sentence;
+        assert!(!has_number(sentence), "{name}: {sentence}");
+        for evidence in without.fault.evidence.iter().filter(|of| ["Pointer", "Also"].contains(&&*of.label)) {
+            assert!(!evidence.texts.iter().any(|text| has_number(text)), "{name}: {evidence:?}");
+        }
+        hidden += usize::from(sentence.contains("[...]"));
+        // A loop of the source begins with `i = 0`.
+        let source = without.wave.as_ref().and_then(|wave| wave.source.as_ref());
+        let is_source =
+            |value: &str| source.is_some_and(|of| of.lines.iter().any(|line| line.text.contains(value)));
+        let forms = forms(&without);
+        for value in values_of_terms(&dump).iter().filter(|value| !is_source(value)) {
+            compared += 1;
+            for (form, text) in &forms {
+                assert!(!text.contains(value), "{name}, {form}: {value}");
+            }
+        }
+    }
+    assert!(compared > 100 && hidden > 3, "{compared} values, {hidden} indexes");
+}
+
+/// A line is longer than 80 columns only if it has no blank behind its indent.
+#[test]
+fn lines_of_the_text_fit_80_columns() {
+    let options =
+        "--log 'a folder with a long name and blanks/output of the program.txt' --code-object other.hsaco";
+    let command =
+        |_: &Step| Some(format!("lanescope locals some/folder/of/dumps/core.1234 {options} --lane 3"));
+    let mut wrong = Vec::new();
+    for (name, dump) in all_dumps() {
+        let sessions = sessions(&dump);
+        let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
+        let model = postmortem::model(&dump, &sessions, Options::default(), &Rules::default(), &command);
+        let text = text(&model, Style::Plain);
+        let is_long =
+            |line: &&str| line.chars().count() > 80 && line.trim().contains(' ') && !line.contains('\'');
+        wrong.extend(text.lines().filter(is_long).map(|line| format!("{name}: {line}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// No folder, host or command of the machine, unless asked for.
@@ -508,4 +597,23 @@ fn variables_in_inferred_places_have_marks_in_each_form() {
         }
     }
     assert!(marked > 3 && unmarked > 3, "{marked}, {unmarked}");
+}
+
+/// The picture has the address that the sentence names first: of many bad addresses, and by lane.
+#[test]
+fn the_sentence_and_the_picture_have_one_address() {
+    let mut compared = 0;
+    let cores = ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc", "gfx1030-wave32"];
+    let paths =
+        cores.map(crate::cores::core).into_iter().chain(expected().into_iter().map(|(_, path, _)| path));
+    for path in paths {
+        let model = model(&open(&path));
+        let Some((_, named)) = model.fault.sentence.split_once(" at 0x") else { continue };
+        let digits = named.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(named.len());
+        let address = u64::from_str_radix(&named[..digits], 16).unwrap();
+        let Some(picture) = model.memory.first().filter(|of| of.space == "global") else { continue };
+        assert_eq!(picture.address.0, address, "{}: {}", path.display(), model.fault.sentence);
+        compared += 1;
+    }
+    assert!(compared > 0);
 }

@@ -34,7 +34,8 @@ fn lds_is_drawn_to_scale() {
         let spans: Vec<(u64, u64)> = picture.spans.iter().map(|span| (span.start.0, span.last.0)).collect();
         assert_eq!(spans, [(0, case.lds_size - 1)], "{name}");
         let mut expected: Vec<(u64, u8)> = truth.addresses.iter().copied().zip(truth.lanes.clone()).collect();
-        expected.sort_unstable();
+        // The order of the sentence.
+        expected.sort_unstable_by_key(|(_, lane)| *lane);
         let all: Vec<(u64, u8)> =
             picture.accesses.iter().map(|access| (access.address.0, access.lane.unwrap())).collect();
         // The model has the first bad address of each lane; an instruction may access two.

@@ -25,13 +25,14 @@ fn model(dump: &Arc<Dump>) -> Model {
     model_with(dump, Options::default())
 }
 
+/// A session for each kind of waves.
+fn sessions(dump: &Arc<Dump>) -> Vec<Session> {
+    let kind = |kind: &lanescope::arch::WaveArch| format!("{}:{}", kind.target.name, kind.wave_size);
+    dump.kinds().map(|(of, _)| Session::new(Arc::clone(dump), Some(&kind(of))).unwrap()).collect()
+}
+
 fn model_with(dump: &Arc<Dump>, options: Options) -> Model {
-    let sessions: Vec<Session> = dump
-        .kinds()
-        .map(|(kind, _)| {
-            Session::new(Arc::clone(dump), Some(&format!("{}:{}", kind.target.name, kind.wave_size))).unwrap()
-        })
-        .collect();
+    let sessions = sessions(dump);
     let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
     let command = |step: &Step| matches!(step, Step::Groups).then(|| "lanescope groups".to_owned());
     postmortem::model(dump, &sessions, options, &Rules::default(), &command)

@@ -13,7 +13,7 @@ use lanescope::view::{Extent, Views};
 const COLUMNS: usize = 80;
 
 /// Lines that print every part of a dump, and each error of a typed line.
-const LINES: [&str; 45] = [
+const LINES: [&str; 46] = [
     "help",
     "help print",
     "help memory",
@@ -58,6 +58,7 @@ const LINES: [&str; 45] = [
     "changes",
     "reset nothing",
     "notices",
+    "triage",
     "a-command-that-does-not-exist",
 ];
 
@@ -121,6 +122,19 @@ fn check(path: &Path) -> usize {
         }
     }
     count
+}
+
+/// lldb has no command `monitor`.
+#[test]
+fn the_next_commands_are_those_of_the_client() {
+    for (facade, monitor) in [(Facade::Gdb, "monitor"), (Facade::Lldb, "process plugin packet monitor")] {
+        let dump = open(&fixtures().join("demo.zip"));
+        let text = typed(&mut client(&dump, facade, ThreadsAs::Waves), "triage");
+        let next = format!(
+            "\nNext      {monitor} thread 1 locals 24\n          {monitor} thread 1 disassemble around 5\n"
+        );
+        assert!(text.contains(&next), "{text}");
+    }
 }
 
 fn demo() -> Client {

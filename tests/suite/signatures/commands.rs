@@ -7,11 +7,11 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::fixtures::{fixtures, one_line};
+use crate::fixtures::{fixtures, one_line, outside_ci};
 
 /// Runs lanescope with an input.
 pub(super) fn lanescope(words: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let mut child = outside_ci(&mut Command::new(env!("CARGO_BIN_EXE_lanescope")))
         .args(words)
         .env_remove("DEBUGINFOD_URLS")
         .stdin(Stdio::piped())
@@ -98,6 +98,63 @@ fn an_unreadable_dump_and_a_new_signature_have_an_exit_status() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stdout).contains(SAXPY) && text(&output.stdout).contains(&other));
     assert!(text(&output.stderr).contains("/nowhere: "), "{}", text(&output.stderr));
+}
+
+/// An unreadable dump does not hide a new crash, and an unreadable dump alone does not pass.
+#[test]
+fn a_new_signature_precedes_an_unreadable_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (dump("saxpy-gfx90a-O2"), dump("lds-gfx90a-O2"));
+    let broken = folder.path().join("z.zip");
+    fs::write(&broken, "no archive").unwrap();
+    let broken = broken.to_str().unwrap();
+    let found = json(&["signature", "--json", &one]);
+    let id = found["answers"][0]["signatures"][0]["id"].as_str().unwrap();
+    let known = written(folder.path(), &format!("[[known]]\nsignature = \"{id}\"\nissue = 812\n"));
+    for command in ["signature", "bucket"] {
+        let status = |dumps: &[&str]| {
+            lanescope(&[&[command, "--known", &known], dumps].concat(), b"").status.code().unwrap()
+        };
+        assert_eq!(status(&[&one, &other, broken]), 3, "{command}");
+        assert_eq!(status(&[&one, broken]), 2, "{command}");
+        assert_eq!(status(&[&one]), 0, "{command}");
+    }
+}
+
+/// The dump's name is once before its error.
+#[test]
+fn an_error_has_the_name_of_its_dump_once() {
+    for command in ["signature", "bucket"] {
+        let output = lanescope(&[command, "nope.zip", &dump("saxpy-gfx90a-O2")], b"");
+        let all = one_line(&(text(&output.stdout) + &text(&output.stderr)));
+        assert_eq!(all.matches("nope.zip").count(), 1, "{all}");
+        assert!(all.contains("nope.zip: No such file or directory"), "{all}");
+    }
+}
+
+/// A dump that is named twice is one crash.
+#[test]
+fn a_bucket_has_each_dump_once() {
+    let one = dump("saxpy-gfx90a-O2");
+    let again = dump("../dumps/saxpy-gfx90a-O2");
+    assert_eq!(json(&["bucket", "--json", &one, &again, &one])["dumps"], 1);
+}
+
+/// An unwritable answer is no success, and no new signature.
+#[test]
+fn an_unwritable_answer_has_status_2() {
+    let dump = dump("saxpy-gfx90a-O2");
+    for words in [vec!["signature", &dump], vec!["signature", "--json", &dump], vec!["bucket", &dump]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let status = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .args(&words)
+            .stdin(Stdio::null())
+            .stdout(full)
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(2), "{words:?}");
+    }
 }
 
 /// An empty input is that of a job that failed before this one: it must not pass.
@@ -226,8 +283,22 @@ fn wrong_files_and_lines_are_errors_with_their_places() {
     for (lines, expected) in [
         (format!("{line}nonsense\n"), "line 2: not a line of `lanescope signature --jsonl`"),
         (
+            format!("{line}{}\n{line}", &line[..40]),
+            "line 2: not a line of `lanescope signature --jsonl` (column 40: EOF while parsing a",
+        ),
+        (
             format!("\n{}", line.replace("signature/1", "signature/9")),
-            "line 2: the schema is `lanescope.signature/9`",
+            "line 2: the schema is `lanescope.signature/9`, expected `lanescope.signature/1`: another version of \
+             lanescope printed the line; print it again",
+        ),
+        // Another version has other members.
+        (
+            "{\"schema\":\"lanescope.signature/2\",\"dumps\":[]}\n".to_owned(),
+            "line 1: the schema is `lanescope.signature/2`, expected `lanescope.signature/1`: another version",
+        ),
+        (
+            "{\"schema\":\"lanescope.check/1\"}\n".to_owned(),
+            "line 1: the schema is `lanescope.check/1`, expected `lanescope.signature/1`: a line of `lanescope signature",
         ),
         (
             format!("{line}{}", line.replace("\"default\"", "\"line\"")),
@@ -237,6 +308,7 @@ fn wrong_files_and_lines_are_errors_with_their_places() {
         let output = lanescope(&["bucket", "--from", "-"], lines.as_bytes());
         assert_eq!(output.status.code(), Some(1), "{expected}");
         assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+        assert!(!text(&output.stderr).contains(" at line "), "one position: {}", text(&output.stderr));
     }
     // The lines have the level and the rules already.
     for option in [["--level", "line"], ["--rules", "rules.toml"], ["--symbols", "build"], ["--jobs", "2"]] {
@@ -299,4 +371,88 @@ fn expectations_name_a_signature_of_any_level() {
             assert_eq!(output.status.code(), Some(status), "{level} {id}: {}", text(&output.stdout));
         }
     }
+}
+
+/// A known signature by other rules is no error: lines of another version may have it. No dump does.
+#[test]
+fn known_signatures_by_other_rules_have_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = written(folder.path(), "[[known]]\nsignature = \"ls2:3f9c\"\n");
+    let dump = dump("saxpy-gfx90a-O2");
+    for command in ["signature", "bucket"] {
+        let output = lanescope(&[command, &dump, "--known", &known], b"");
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        let warning = format!("warning: {known}: ls2:3f9c has the rules ls2, expected ls1: no dump has it; ");
+        assert!(text(&output.stderr).contains(&warning), "{}", text(&output.stderr));
+    }
+}
+
+/// No dump of a folder is skipped.
+#[test]
+fn a_dangling_link_is_an_unreadable_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(fixtures().join("demo.zip"), folder.path().join("a.zip")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path().join("b.zip")).unwrap();
+    let output = lanescope(&["bucket", folder.path().to_str().unwrap()], b"");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("b.zip: "), "{output:?}");
+    assert!(text(&output.stdout).starts_with("2 dumps, 1 signature, 1 unreadable"), "{output:?}");
+}
+
+/// Every wave that faulted counts, whatever the order of the waves.
+#[test]
+fn waves_at_many_pcs_all_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut waves: Vec<String> = (0..80u64)
+        .map(|number| {
+            let reason = if number == 79 { "ILLEGAL_INSTRUCTION" } else { "MEMORY_VIOLATION" };
+            let pc = 0x7f10_0000_1000 + number * 8;
+            format!(
+                "wave_{number}: pc={pc:#x} (stopped, reason: {reason})\n\ngeneral registers:\n{0}pc: {pc:016x}{0}exec: 0000ffff\n\n",
+                " ".repeat(14)
+            )
+        })
+        .collect();
+    for _ in 0..2 {
+        fs::write(&path, waves.concat()).unwrap();
+        let answers = json(&["signature", path.to_str().unwrap(), "--json"]);
+        let found = &answers["answers"][0];
+        let signatures = found["signatures"].as_array().unwrap();
+        let counted: Vec<(&str, u64)> = signatures
+            .iter()
+            .map(|one| (one["text"].as_str().unwrap(), one["waves"].as_u64().unwrap()))
+            .collect();
+        assert_eq!(counted, [("memory violation", 79), ("illegal instruction", 1)], "{found:#}");
+        assert!(found["unknown_waves"].as_array().unwrap().is_empty(), "{found:#}");
+        waves.reverse();
+    }
+}
+
+/// docs/signatures.md: a dump whose faults are unknown may have a signature that is not known; whole dumps have none.
+#[test]
+fn an_incomplete_dump_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = written(folder.path(), "[[known]]\nsignature = \"ls1:000000000000\"\n");
+    let incomplete = fixtures().join("logs/umr-hardware.txt").to_str().unwrap().to_owned();
+    let lines = lanescope(&["signature", "--jsonl", &incomplete], b"").stdout;
+    for (words, input) in [
+        (vec!["signature", &*incomplete], &b""[..]),
+        (vec!["bucket", &incomplete], b""),
+        (vec!["bucket", "--from", "-"], &lines),
+    ] {
+        assert_eq!(lanescope(&words, input).status.code(), Some(0), "{words:?}");
+        let output = lanescope(&[words.as_slice(), &["--known", &known]].concat(), input);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {output:?}");
+        let printed = one_line(&text(&output.stdout));
+        assert!(printed.contains("incomplete: the stop reason of 1 wave"), "{words:?}: {printed}");
+    }
+    // A new signature precedes.
+    let new = dump("saxpy-gfx90a-O0");
+    let both = lanescope(&["signature", &incomplete, &new, "--known", &known], b"");
+    assert_eq!(both.status.code(), Some(3), "{both:?}");
+    let whole = lanescope(&["signature", &new], b"").stdout;
+    let id = text(&whole).split_whitespace().next().unwrap().to_owned();
+    let known = written(folder.path(), &format!("[[known]]\nsignature = \"{id}\"\n"));
+    assert_eq!(lanescope(&["signature", &new, "--known", &known], b"").status.code(), Some(0));
 }

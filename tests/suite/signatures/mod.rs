@@ -2,4 +2,5 @@
 
 mod commands;
 mod fleet;
+mod names;
 mod pairs;

@@ -48,6 +48,10 @@ const ILLEGAL_54: Changes = &[
     ("stop = [\"memory_violation\"]", "stop = [\"illegal_instruction\"]"),
     ("pc = \"0x7f0000101a2c\"", "pc = \"0x7f0000101a24\""),
 ];
+/// Exceptions of arithmetic at the same PC, by AMD's names.
+const DIVIDED: Changes = &[("stop = [\"memory_violation\"]", "stop = [\"fp_divide_by_0\"]")];
+const INT_DIVIDED: Changes = &[("stop = [\"memory_violation\"]", "stop = [\"int_divide_by_0\"]")];
+const INVALID: Changes = &[("stop = [\"memory_violation\"]", "stop = [\"fp_invalid_operation\"]")];
 /// The driver's report of the page of `x[1024]`, beside the stop reason and in place of it.
 const REPORTED: Changes = &[("[provenance]", REPORT)];
 const NO_REASON: Changes = &[("stop = [\"memory_violation\"]\n", ""), ("[provenance]", REPORT)];
@@ -58,6 +62,21 @@ const NO_CODE: Changes = &[("[[code_object]]", "")];
 /// Pairs with a level, and whether their signatures are equal.
 const PAIRS: &[(&str, SignatureLevel, Crash, Crash, bool)] = &[
     ("ids of waves and dispatches", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, IDS), true),
+    (
+        "kinds of divisions",
+        SignatureLevel::Coarse,
+        Fixture(SAXPY, DIVIDED),
+        Fixture(SAXPY, INT_DIVIDED),
+        false,
+    ),
+    ("kinds of exceptions", SignatureLevel::Coarse, Fixture(SAXPY, DIVIDED), Fixture(SAXPY, INVALID), false),
+    (
+        "an exception on two GPUs",
+        SignatureLevel::Coarse,
+        Fixture(SAXPY, DIVIDED),
+        Fixture("saxpy-gfx942-O2", DIVIDED),
+        true,
+    ),
     ("load addresses", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, LOADED), true),
     ("grids", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, GRID), true),
     ("lanes", SignatureLevel::Line, Fixture(SAXPY, &[]), Fixture(SAXPY, LANES), true),

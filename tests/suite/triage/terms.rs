@@ -16,7 +16,7 @@ use super::cases::{self, BadAccess, Case, Moment};
 const KERNELS: &[(&str, &str, &[&str])] = &[
     ("null_member", "    float weight = body->mass;", &["body", "*bodies", "bodies[i]"]),
     ("null_config", "  float scale = config->offset;", &["config"]),
-    ("chain_walk", "    sum += body->mass;", &["body"]),
+    ("chain_walk", "    sum += body->mass;", &["body", "first[i].next"]),
     ("pitch_overflow", "  float value = row[x];", &["row", "image"]),
     ("negative_index", "  float left = in[i - halo];", &["in"]),
     ("poison_index", "  float value = table[key];", &["table"]),
@@ -111,7 +111,7 @@ fn is_expected(case: &Case, pattern: &Pattern) -> bool {
         "negative" => matches!(pattern, Pattern::NegativeIndex { .. } | Pattern::BeforeStart(_)),
         "poison" => matches!(pattern, Pattern::Poison { .. }),
         "aperture" => matches!(pattern, Pattern::OtherAperture { .. }),
-        "host" => matches!(pattern, Pattern::HostPointer),
+        "host" => matches!(pattern, Pattern::HostPointer { .. }),
         "flipped" => matches!(pattern, Pattern::FlippedBit { .. }),
         "past" => matches!(pattern, Pattern::PastEnd(_)),
         "before" => matches!(pattern, Pattern::BeforeStart(_)),
@@ -157,7 +157,8 @@ fn patterns_and_pointers_of_bad_accesses() {
                 let names = found.term.as_ref().map(|term| term.pointer.name.as_str());
                 let is_right = names.is_some_and(|name| {
                     // An index of an array of pointers: a variable, or the number of the work-item.
-                    let general = name.find('[').map(|at| format!("{}[i]", &name[..at]));
+                    let general = name.find('[').zip(name.find(']'));
+                    let general = general.map(|(at, end)| format!("{}[i{}", &name[..at], &name[end..]));
                     pointers.contains(&name) || general.is_some_and(|name| pointers.contains(&name.as_str()))
                 });
                 score.right += usize::from(is_right);

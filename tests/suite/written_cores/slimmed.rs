@@ -47,6 +47,7 @@ fn differences(path: &str, before: &Value, after: &Value, all: &mut Vec<String>)
 
 fn check(name: &str, opened: &Opened, to: &Path) {
     let options = slim::Options {
+        hung: Vec::new(),
         choice: Choice::All,
         kind: None,
         bounds: Bounds { steps: 2, pages: 1, pointers: 1, values: 1, time: Duration::ZERO },
@@ -56,7 +57,7 @@ fn check(name: &str, opened: &Opened, to: &Path) {
         notes: Vec::new(),
         sources: slim::Sources::default(),
     };
-    let report = slim::slim(&opened.dump, &options, to, &mut |_| ()).unwrap();
+    let report = slim::slim(&opened.dump, &options, to, &|_| Vec::new(), &mut |_| ()).unwrap();
     assert_eq!((report.left.waves, report.left.private, report.left.global), (0, 0, 0), "{name}");
     let again = compare::open(to, &Options::default()).unwrap();
     assert_eq!(again.problems, Vec::<String>::new(), "{name}");
@@ -96,7 +97,7 @@ fn written_cores_are_the_same() {
 }
 
 fn outside_of_their_grids(plan: &Plan, opened: &Opened) -> usize {
-    let text = "dispatch's grid of";
+    let text = "dispatch's grid: ";
     assert!(!plan.queues.is_empty());
     opened.problems.iter().filter(|problem| problem.contains(text)).count()
 }

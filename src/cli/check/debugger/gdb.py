@@ -11,6 +11,11 @@ MAX_FRAMES = 256
 
 def missing(error):
     text = str(error)
+    # gdb has neither members of vectors, nor operations on integers of more than 64 bits.
+    if "component of a value that is not a structure" in text:
+        return {"other": "vector"}
+    if "operation is not available" in text:
+        return {"other": "wide integer"}
     if isinstance(error, gdb.MemoryError) or "not available" in text or "<unavailable>" in text:
         return {"missing": "unavailable"}
     if "optimized out" in text:
@@ -39,6 +44,8 @@ def tree(value, budget):
             return {"float": float(value).hex()}
         integers = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_PTR)
         if kind.code in integers:
+            if kind.sizeof > 8:
+                return {"other": str(kind)}
             return {"integer": str(int(value))}
         return {"other": str(kind)}
     except gdb.error as error:

@@ -18,6 +18,19 @@ def missing(text):
     return {"error": text}
 
 
+# Whether the numbers of a type have a sign; None: unknown. The flags of enumerations and of _BitInt lack it.
+def has_sign(kind, flags):
+    if flags & lldb.eTypeIsSigned:
+        return True
+    if flags & lldb.eTypeIsEnumeration:
+        if not hasattr(kind, "GetEnumerationIntegerType"):
+            return None
+        of = kind.GetEnumerationIntegerType().GetCanonicalType()
+        return has_sign(of, of.GetTypeFlags()) if of.IsValid() else None
+    name = kind.GetName() or ""
+    return "_BitInt" in name and "unsigned" not in name
+
+
 def tree(value, budget):
     budget[0] -= 1
     if budget[0] < 0:
@@ -45,7 +58,9 @@ def tree(value, budget):
         number = number(failed, 0)
         return missing(failed.GetCString() or "") if failed.Fail() else {"float": float(number).hex()}
     if flags & (lldb.eTypeIsInteger | lldb.eTypeIsEnumeration | lldb.eTypeIsPointer):
-        is_signed = flags & lldb.eTypeIsSigned
+        is_signed = has_sign(kind, flags)
+        if is_signed is None or size > 8:
+            return {"other": kind.GetName()}
         number = value.GetValueAsSigned(failed) if is_signed else value.GetValueAsUnsigned(failed)
         return missing(failed.GetCString() or "") if failed.Fail() else {"integer": str(number)}
     return {"other": kind.GetName()}
@@ -57,6 +72,10 @@ def value(thread, question):
         return {"error": "no frame %d" % question["frame"]}
     found = frame.GetValueForVariablePath(question["path"])
     if not found.IsValid():
+        # Of a vector lldb knows the elements by number alone.
+        object = frame.GetValueForVariablePath(question["path"].rpartition(".")[0])
+        if object.IsValid() and object.GetType().GetCanonicalType().GetTypeClass() & lldb.eTypeClassVector:
+            return {"other": object.GetType().GetName()}
         return {"error": "no such variable"}
     return tree(found, [MAX_VALUES])
 
@@ -78,11 +97,21 @@ def answer(threads, question):
     return frames(thread) if question["path"] is None else value(thread, question)
 
 
+def info(debugger, thread):
+    result = lldb.SBCommandReturnObject()
+    packet = "process plugin packet send qThreadExtraInfo,%x" % thread.GetThreadID()
+    debugger.GetCommandInterpreter().HandleCommand(packet, result)
+    found = re.search(r"response: ([0-9a-f]+)", result.GetOutput() or "")
+    return bytes.fromhex(found[1]).decode(errors="replace") if found else ""
+
+
 def run():
     with open(os.environ["LANESCOPE_QUESTIONS"]) as file:
         questions = json.load(file)
     debugger = lldb.debugger
     debugger.SetAsync(False)
+    # The cache reads whole lines: a line that is captured in part would have no value at all.
+    debugger.HandleCommand("settings set target.process.disable-memory-cache true")
     target = debugger.CreateTarget("")
     failed = lldb.SBError()
     socket = "unix-connect://" + os.environ["LANESCOPE_SOCKET"]
@@ -91,9 +120,9 @@ def run():
         raise SystemExit(failed.GetCString())
     threads = {}
     for thread in process:
-        # lldb reads the name with the stop reason.
+        # lldb reads the name with the stop reason, and of many threads it leaves some out.
         thread.GetStopReason()
-        name = re.match(r"AMDGPU Lane (?:\d+:)*(\d+)/(\d+) ", thread.GetName() or "")
+        name = re.match(r"AMDGPU Lane (?:\d+:)*(\d+)/(\d+) ", thread.GetName() or info(debugger, thread))
         if name:
             threads[int(name[1]), int(name[2])] = thread
     with open(os.environ["LANESCOPE_ANSWERS"], "w") as file:

@@ -15,7 +15,9 @@ use crate::check::{AskedLine, AskedWave, Content, Obstacle, ScopeFile, SeenFrame
 use crate::check::{Outcome, asked, frames_fit};
 use crate::clean::clean;
 use crate::cli::Failure;
+use crate::cli::doctor::{Brand, on_path};
 use crate::cli::value::ValueError;
+use crate::debuginfo::{FunctionName, source_name};
 use crate::notation::counted;
 use crate::session::print::TypedQuery;
 use crate::session::{Inspect, LaneState, SourceError};
@@ -37,12 +39,6 @@ pub(super) struct Debugger {
     program: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Brand {
-    Gdb,
-    Lldb,
-}
-
 /// `gdb`, `lldb-22`, `/opt/bin/gdb`: a program whose name begins with `gdb` or `lldb`.
 pub(super) fn debugger(text: &str) -> Result<Debugger, ValueError> {
     let program = PathBuf::from(text);
@@ -55,7 +51,26 @@ pub(super) fn debugger(text: &str) -> Result<Debugger, ValueError> {
     Ok(Debugger { brand, program })
 }
 
+/// There is no such program.
+#[derive(Debug, thiserror::Error)]
+#[error("--debugger {0}: there is no such program")]
+pub(super) struct NoDebuggerError(String);
+
 impl Debugger {
+    /// Finds the program, also where no line is to be asked.
+    ///
+    /// # Errors
+    /// [`NoDebuggerError`].
+    pub(super) fn find(&self) -> Result<(), NoDebuggerError> {
+        let is_path = self.program.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+        let is_there = match self.program.to_str() {
+            Some(name) if !is_path => on_path(name).is_some(),
+            _ => self.program.is_file(),
+        };
+        let shown = || clean(self.program.to_string_lossy()).into_owned();
+        if is_there { Ok(()) } else { Err(NoDebuggerError(shown())) }
+    }
+
     fn name(&self) -> String {
         clean(self.program.file_name().unwrap_or_default().to_string_lossy()).into_owned()
     }
@@ -315,17 +330,38 @@ fn frames_agree(content: &Content, seen: Vec<Frame>, wave: AskedWave, inspect: &
         return Agreement::Unknown(BY_TEXT.to_owned());
     }
     let own = stack.frames.into_iter();
-    let own: Vec<SeenFrame> =
-        own.map(|frame| SeenFrame { function: frame.function, source: frame.file.zip(frame.line) }).collect();
+    let own: Vec<SeenFrame> = own
+        .map(|frame| SeenFrame {
+            function: frame.function,
+            mangled: frame.mangled,
+            source: frame.file.zip(frame.line),
+        })
+        .collect();
     let seen: Vec<SeenFrame> = seen
         .into_iter()
-        .map(|frame| SeenFrame { function: frame.function, source: frame.file.zip(frame.line) })
+        .enumerate()
+        .map(|(index, frame)| {
+            // A debugger prints the symbol of a target region.
+            let function = frame.function.map(|name| source_name(&name));
+            let source = frame.file.zip(frame.line);
+            match own.get(index).filter(|own| is_like(function.as_deref(), own)) {
+                Some(own) => SeenFrame { source, ..own.clone() },
+                None => SeenFrame { function, mangled: None, source },
+            }
+        })
         .collect();
     match (frames_fit(content, &seen), frames_fit(content, &own)) {
         (Some(seen), Some(own)) if seen == own => Agreement::Same,
         (None, None) => Agreement::Unknown("a function or line is unknown".to_owned()),
         _ => Agreement::Differs(in_words(&seen), in_words(&own)),
     }
+}
+
+/// Whether a debugger's function may be that of a frame: each tool has its spelling of template arguments, parameters
+/// and enclosing functions.
+fn is_like(function: Option<&str>, own: &SeenFrame) -> bool {
+    let names = function.zip(own.function.as_deref());
+    names.is_some_and(|(seen, own)| FunctionName::parse(seen).is_like(&FunctionName::parse(own)))
 }
 
 /// `leaf saxpy.hip:54 < saxpy`: functions, and the place of the first.

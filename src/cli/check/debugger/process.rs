@@ -1,7 +1,6 @@
 //! A server, and a stock debugger that is its client.
 
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -9,6 +8,7 @@ use serde::Serialize;
 
 use super::{Answer, Brand, Debugger};
 use crate::clean::clean;
+use crate::cli::serve::address_of;
 
 /// A question about a lane, a thread of the debugger.
 #[derive(Debug, Serialize)]
@@ -107,11 +107,8 @@ fn serve(words: &[OsString], socket: &Path) -> Result<Ended, DebuggerError> {
     command.arg("serve").args(words).arg("--unix").arg(socket).args(["--once", "--threads", "lanes"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut server = Ended(command.spawn().map_err(io)?);
-    let output = server.0.stdout.take();
-    for line in output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
-        if line.is_ok_and(|line| line.starts_with(b"Listening on ")) {
-            return Ok(server);
-        }
+    match address_of(&mut server.0) {
+        Some(_) => Ok(server),
+        None => Err(DebuggerError::Server(server.0.wait().map_err(io)?)),
     }
-    Err(DebuggerError::Server(server.0.wait().map_err(io)?))
 }

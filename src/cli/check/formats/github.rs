@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::super::results::Report;
-use super::{Failed, failed, in_repository, opinions};
+use super::{Failed, Form, Remark, failed, in_repository, remarks};
 use crate::cli::Failure;
 
 /// The variable with the folder of the repository.
@@ -16,16 +16,36 @@ const MAX_SUMMARY: usize = 1 << 20;
 /// Bytes that are left for the end of the summary.
 const RESERVE: usize = 200;
 
-/// Prints an annotation for each line that does not hold, and a notice for each opinion of a debugger. GitHub shows the
-/// first 10 of a kind in a step.
+/// A document without commands of the runner: the same data with other escapes. In XML a text may begin a line; JSON and
+/// TAP have names within lines alone.
+pub(super) fn harmless_document(form: Form, text: String) -> String {
+    match form {
+        Form::Human | Form::Github => text,
+        Form::Gitlab | Form::Json => text.replace("##[", "#\\u0023["),
+        Form::Tap => {
+            // Messages are strings of JSON; names escape `#`.
+            let line = |line: &str| match line.starts_with('#') {
+                true => line.replace("##[", "# #["),
+                false => line.replace("##[", "#\\u0023["),
+            };
+            text.split_inclusive('\n').map(line).collect()
+        }
+        Form::Junit => {
+            let line = |line: &str| match line.trim_start().starts_with("::") {
+                true => line.replacen("::", "&#58;:", 1),
+                false => line.to_owned(),
+            };
+            text.split_inclusive(['\n', '\r']).map(line).collect::<String>().replace("##[", "#&#35;[")
+        }
+    }
+}
+
+/// Prints an annotation for each line that does not hold, and a notice for each remark about a dump. GitHub shows the
+/// first 10 of a kind in a step, and counts columns in characters.
 pub(super) fn annotations(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     for failed in failed(report) {
         let what = if failed.differs { "differs" } else { "cannot be checked" };
         let title = format!("{}: {what}", failed.dump.unwrap_or(failed.file));
-        let mut message = failed.message.clone();
-        if let Some(sentence) = failed.sentence {
-            let _ = write!(message, "\n{sentence}");
-        }
         writeln!(
             out,
             "::error file={},line={},col={},endColumn={},title={}::{}",
@@ -34,12 +54,12 @@ pub(super) fn annotations(report: &Report, out: &mut dyn Write) -> std::io::Resu
             failed.columns.0 + 1,
             failed.columns.1.max(failed.columns.0 + 1),
             property(&title),
-            data(&message)
+            data(&failed.whole())
         )?;
     }
-    for (file, dump, opinion) in opinions(report) {
-        let title = format!("{dump}: {}", opinion.name);
-        let message = opinion.in_lines().join("\n");
+    for Remark { file, dump, name, lines } in remarks(report) {
+        let title = format!("{dump}: {name}");
+        let message = lines.join("\n");
         let file = in_repository(file, WORKSPACE);
         writeln!(out, "::notice file={},title={}::{}", property(&file), property(&title), data(&message))?;
     }
@@ -82,9 +102,8 @@ pub(super) fn table(report: &Report, left: usize) -> String {
         }
         text += &row;
     }
-    for (file, dump, opinion) in opinions(report) {
-        let paragraph =
-            format!("\n{}, {}: {}\n", cell(file), cell(dump), cell(&opinion.in_lines().join("\n")));
+    for Remark { file, dump, lines, .. } in remarks(report) {
+        let paragraph = format!("\n{}, {}: {}\n", cell(file), cell(dump), cell(&lines.join("\n")));
         if text.len() + paragraph.len() + RESERVE <= left {
             text += &paragraph;
         }
@@ -94,17 +113,13 @@ pub(super) fn table(report: &Report, left: usize) -> String {
 }
 
 fn row(failed: &Failed<'_>) -> String {
-    let mut result = failed.message.clone();
-    if let Some(sentence) = failed.sentence {
-        let _ = write!(result, "\n{sentence}");
-    }
     format!(
         "| {}:{} | {} | {} | {} |\n",
         cell(failed.file),
         failed.line,
         cell(failed.dump.unwrap_or_default()),
         cell(failed.text),
-        cell(&result)
+        cell(&failed.whole())
     )
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::super::results::Report;
-use super::{failed, in_repository, opinions};
+use super::{Remark, failed, in_repository, remarks};
 
 /// The variable with the folder of the repository.
 const PROJECT: &str = "CI_PROJECT_DIR";
@@ -32,34 +32,36 @@ struct Lines {
     begin: usize,
 }
 
-/// The issues: one for each line that does not hold, and one about each debugger's opinion.
+/// The issues: one for each line that does not hold, and one about each remark on a dump.
 pub(super) fn entries(report: &Report) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     // Equal expectations of a file differ by their number.
     let mut used: HashMap<String, usize> = HashMap::new();
     for failed in failed(report) {
         let dump = failed.dump.unwrap_or_default();
-        let name = format!("{}\0{dump}\0{}\0", failed.file, failed.text);
+        let path = in_repository(failed.file, PROJECT);
+        // A spelling of the path, or the folder of a runner, does not change it.
+        let name = format!("{path}\0{dump}\0{}\0", failed.text);
         let number = used.entry(name.clone()).or_default();
         let what = if dump.is_empty() { String::new() } else { format!("{dump}: ") };
         entries.push(Entry {
-            description: format!("{what}{}", failed.message),
+            description: format!("{what}{}", failed.whole()),
             check_name: "lanescope",
             fingerprint: format!("{:x}", md5::compute(format!("{name}{number}"))),
             severity: if failed.differs { "major" } else { "critical" },
-            location: Location {
-                path: in_repository(failed.file, PROJECT),
-                lines: Lines { begin: failed.line },
-            },
+            location: Location { path, lines: Lines { begin: failed.line } },
         });
         *number += 1;
     }
-    entries.extend(opinions(report).map(|(file, dump, opinion)| Entry {
-        description: format!("{dump}: {}", opinion.in_lines().join("; ")),
-        check_name: "lanescope-debugger",
-        fingerprint: format!("{:x}", md5::compute(format!("{file}\0{dump}\0{}", opinion.name))),
-        severity: "info",
-        location: Location { path: in_repository(file, PROJECT), lines: Lines { begin: 1 } },
+    entries.extend(remarks(report).map(|Remark { file, dump, name, lines }| {
+        let path = in_repository(file, PROJECT);
+        Entry {
+            description: format!("{dump}: {}", lines.join("; ")),
+            check_name: if name == "option" { "lanescope-option" } else { "lanescope-debugger" },
+            fingerprint: format!("{:x}", md5::compute(format!("{path}\0{dump}\0{name}"))),
+            severity: "info",
+            location: Location { path, lines: Lines { begin: 1 } },
+        }
     }));
     entries
 }

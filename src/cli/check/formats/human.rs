@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
+use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, NamingLine, Report};
 use crate::check::{Difference, Obstacle, Snippet, Verdict};
 use crate::notation::{counted, list, plural};
 use crate::report::Style;
@@ -48,7 +48,9 @@ fn hint(hint: Option<&String>) -> Vec<(&'static str, String)> {
 
 fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> std::io::Result<()> {
     if let Some(error) = &dump.error {
-        let of_dump = FileError::of_file(format!("{}: {error}", dump.dump), None);
+        let NamingLine { line, columns, text } = dump.named_by.clone();
+        let problem = format!("{}: {error}", dump.dump);
+        let of_dump = FileError { line: Some(line), columns, text, problem, hint: None };
         writeln!(out, "{}\n", of_file(file, &of_dump).render(true))?;
     }
     for line in &dump.lines {
@@ -71,8 +73,8 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
         }
         writeln!(out, "{}\n", of_line(file, line, &title, notes).render(true))?;
     }
-    if let Some(sentence) = &dump.sentence {
-        writeln!(out, "{}\n", folded(&format!("{}: {sentence}", dump.dump)))?;
+    for line in dump.sentence.iter().chain(&dump.problem) {
+        writeln!(out, "{}\n", folded(&format!("{}: {line}", dump.dump)))?;
     }
     if let Some(opinion) = &dump.opinion {
         writeln!(out, "{}", folded(&format!("{}: {}", dump.dump, opinion.in_words())))?;

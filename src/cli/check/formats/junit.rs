@@ -1,13 +1,13 @@
 //! JUnit's XML in the form that Jenkins reads: a suite for each dump of a file, a test case for each line.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::super::debugger::Opinion;
-use super::super::results::{CheckedDump, CheckedFile, CheckedLine, Report};
-use super::message;
+use super::super::results::{CheckedDump, CheckedFile, CheckedLine, NamingLine, Report};
+use super::{Remark, message, of_remarks};
 use crate::check::Verdict;
 
 /// A test case: its name, and the failure.
@@ -38,11 +38,11 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
                 })
                 .collect();
             if !errors.is_empty() {
-                suite(writer, &file.file, &file.file, &errors, None)?;
+                suite(writer, &file.file, &file.file, &errors, &[])?;
             }
             for dump in &file.dumps {
                 let name = format!("{} {}", file.file, dump.dump);
-                suite(writer, &name, &file.file, &cases(file, dump), dump.opinion.as_ref())?;
+                suite(writer, &name, &file.file, &cases(file, dump), &of_remarks(file, dump))?;
             }
         }
         Ok(())
@@ -55,8 +55,11 @@ fn failed(name: String, element: &'static str, message: String, text: String) ->
 }
 
 fn cases(file: &CheckedFile, dump: &CheckedDump) -> Vec<Case> {
-    let error =
-        dump.error.iter().map(|error| failed(dump.dump.clone(), "error", error.clone(), String::new()));
+    let error = dump.error.iter().map(|error| {
+        let NamingLine { line, text, .. } = &dump.named_by;
+        let name = format!("{line}: {}", text.split_whitespace().collect::<Vec<_>>().join(" "));
+        failed(name, "error", error.clone(), format!("{}:{line}\n{text}\n", file.file))
+    });
     error.chain(dump.lines.iter().map(|line| case(file, dump, line))).collect()
 }
 
@@ -64,18 +67,18 @@ fn case(file: &CheckedFile, dump: &CheckedDump, line: &CheckedLine) -> Case {
     let name = format!("{}: {}", line.outcome.line, line.name());
     let Some(message) = message(line) else { return Case { name, failure: None } };
     let element = if matches!(line.outcome.verdict, Verdict::Differs(_)) { "failure" } else { "error" };
-    let sentence = dump.sentence.as_deref().unwrap_or_default();
-    let text = format!("{}:{}\n{}\n{sentence}\n", file.file, line.outcome.line, line.text);
+    let about = dump.about().unwrap_or_default();
+    let text = format!("{}:{}\n{}\n{about}\n", file.file, line.outcome.line, line.text);
     failed(name, element, message, text)
 }
 
-/// A suite; the opinion of a debugger is its output.
+/// A suite; the remarks about its dump are its output. Cases with one name have numbers.
 fn suite<W: Write>(
     writer: &mut Writer<W>,
     name: &str,
     class: &str,
     cases: &[Case],
-    opinion: Option<&Opinion>,
+    remarks: &[Remark<'_>],
 ) -> std::io::Result<()> {
     let count = |element: &str| {
         let of = |case: &&Case| case.failure.as_ref().is_some_and(|failure| failure.element == element);
@@ -88,11 +91,15 @@ fn suite<W: Write>(
         .with_attribute(("name", &*xml(name)))
         .with_attributes(numbers.iter().map(|(name, number)| (*name, number.as_str())))
         .write_inner_content(|writer| {
+            let mut used: HashMap<&str, usize> = HashMap::new();
             for case in cases {
+                let number = used.entry(&case.name).or_default();
+                *number += 1;
+                let number = if *number == 1 { String::new() } else { format!(" ({number})") };
                 let element = writer
                     .create_element("testcase")
                     .with_attribute(("classname", &*xml(class)))
-                    .with_attribute(("name", &*xml(&case.name)));
+                    .with_attribute(("name", &*xml(&format!("{}{number}", case.name))));
                 match &case.failure {
                     None => element.write_empty()?,
                     Some(failure) => element.write_inner_content(|writer| {
@@ -105,8 +112,10 @@ fn suite<W: Write>(
                     })?,
                 };
             }
-            if let Some(opinion) = opinion {
-                let text = opinion.in_lines().join("\n");
+            if !remarks.is_empty() {
+                let lines: Vec<&str> =
+                    remarks.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
+                let text = lines.join("\n");
                 writer.create_element("system-out").write_text_content(BytesText::new(&xml(&text)))?;
             }
             Ok(())

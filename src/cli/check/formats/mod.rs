@@ -9,11 +9,12 @@ mod tap;
 mod tests;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use super::debugger::Opinion;
 use super::results::{CheckedDump, CheckedFile, CheckedLine, Report};
 use crate::check::{Difference, Verdict};
+use crate::clean::clean;
+use crate::cli::runner::{for_people, is_on_runner};
 use crate::cli::value::ValueError;
 use crate::cli::{Failure, output_file, print_json};
 use crate::report::schema::Document;
@@ -64,32 +65,59 @@ pub(super) fn output(text: &str) -> Result<Output, ValueError> {
     Ok(Output { form, file })
 }
 
-/// Writes all forms. On GitHub's runner also its annotations and the table of the job's summary.
-pub(super) fn write(report: &Report, outputs: &[Output], out: &mut dyn Write) -> Result<(), Failure> {
-    let human = [Output { form: Form::Human, file: None }];
-    let outputs = if outputs.is_empty() { &human } else { outputs };
-    for output in outputs {
-        match &output.file {
-            None => one(report, output.form, out)?,
-            Some(path) => {
-                let dumps = report.files.iter().flat_map(|file| {
-                    let folder = Path::new(&file.file).parent().unwrap_or(Path::new(""));
-                    file.dumps.iter().map(move |dump| folder.join(&dump.dump))
-                });
-                let inputs: Vec<PathBuf> =
-                    report.files.iter().map(|file| PathBuf::from(&file.file)).chain(dumps).collect();
-                let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-                output_file::write(path, &inputs, |file| {
-                    // Colours are for terminals.
-                    let mut text = anstream::StripStream::new(Vec::new());
-                    one(report, output.form, &mut text)?;
-                    Ok(file.write_all(&text.into_inner())?)
-                })?;
-            }
+/// Two forms have one file: the second would replace the first.
+#[derive(Debug, thiserror::Error)]
+#[error("--format: two forms have the file {0}; choose a file for each")]
+pub(super) struct SharedFileError(String);
+
+/// Checks that each form has a file of its own.
+///
+/// # Errors
+/// [`SharedFileError`].
+pub(super) fn distinct(outputs: &[Output]) -> Result<(), SharedFileError> {
+    let files: Vec<&PathBuf> = outputs.iter().filter_map(|output| output.file.as_ref()).collect();
+    let is_one = |one: &Path, other: &Path| {
+        let found = std::fs::canonicalize(one).ok().zip(std::fs::canonicalize(other).ok());
+        // Neither a pipe nor a device loses a form.
+        let is_file = std::fs::metadata(one).map_or(true, |found| found.is_file());
+        is_file && found.map_or_else(|| absolute(one) == absolute(other), |(one, other)| one == other)
+    };
+    for (index, one) in files.iter().enumerate() {
+        if files.iter().take(index).any(|other| is_one(one, other)) {
+            return Err(SharedFileError(clean(one.to_string_lossy()).into_owned()));
         }
     }
-    let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if is_set("GITHUB_ACTIONS").is_some() {
+    Ok(())
+}
+
+/// A path with its folder, through links of the folder.
+fn absolute(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name))
+}
+
+/// Writes all forms. On GitHub's runner also its annotations and the table of the job's summary.
+/// `inputs`: the files that the command reads.
+pub(super) fn write(
+    report: &Report,
+    outputs: &[Output],
+    inputs: &[PathBuf],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let human = [Output { form: Form::Human, file: None }];
+    let outputs = if outputs.is_empty() { &human } else { outputs };
+    // A file that cannot be written hides no other form.
+    let mut written = Ok(());
+    for output in outputs {
+        let result = match &output.file {
+            None if output.form == Form::Human => for_people(out, |out| one(report, Form::Human, out)),
+            None => document(report, output.form, out),
+            Some(path) => to_file(report, output.form, path, inputs),
+        };
+        written = written.and(result);
+    }
+    if is_on_runner() {
         let is_document = |output: &Output| output.file.is_none() && output.form != Form::Human;
         let has_annotations = outputs.iter().any(|output| output.form == Form::Github);
         match outputs.iter().any(is_document) {
@@ -98,11 +126,34 @@ pub(super) fn write(report: &Report, outputs: &[Output], out: &mut dyn Write) ->
             true => github::annotations(report, &mut std::io::stderr().lock())?,
             false => github::annotations(report, out)?,
         }
-        if let Some(path) = is_set("GITHUB_STEP_SUMMARY") {
+        let path = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
+        if let Some(path) = path {
             github::summary(report, Path::new(&path))?;
         }
     }
-    Ok(())
+    written
+}
+
+/// Writes a form to a file, which must be none of the checked ones.
+fn to_file(report: &Report, form: Form, path: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    output_file::write(path, &inputs, |file| {
+        // Colours are for terminals.
+        let mut text = anstream::StripStream::new(Vec::new());
+        one(report, form, &mut text)?;
+        Ok(file.write_all(&text.into_inner())?)
+    })
+}
+
+/// Writes a document to standard output; on GitHub's runner without commands in it.
+fn document(report: &Report, form: Form, out: &mut dyn Write) -> Result<(), Failure> {
+    if !is_on_runner() {
+        return one(report, form, out);
+    }
+    let mut text = Vec::new();
+    one(report, form, &mut text)?;
+    let text = github::harmless_document(form, String::from_utf8_lossy(&text).into_owned());
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 fn one(report: &Report, form: Form, out: &mut dyn Write) -> Result<(), Failure> {
@@ -122,10 +173,21 @@ fn one(report: &Report, form: Form, out: &mut dyn Write) -> Result<(), Failure> 
 fn in_repository(path: &str, variable: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let folder = std::env::var_os(variable).map(PathBuf::from);
-    let whole = std::path::absolute(path).unwrap_or_default();
+    let whole = plain(&std::path::absolute(path).unwrap_or_default());
     let folders = [folder.filter(|folder| folder.is_absolute()), Some(here)];
     let relative = folders.iter().flatten().find_map(|folder| whole.strip_prefix(folder).ok()?.to_str());
     relative.filter(|relative| !relative.is_empty()).unwrap_or(path).to_owned()
+}
+
+/// A path without `..`: reviews of code have none.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            part => plain.push(part),
+        }
+        plain
+    })
 }
 
 /// A result that does not hold.
@@ -133,7 +195,7 @@ struct Failed<'r> {
     file: &'r str,
     /// The line, from 1.
     line: usize,
-    /// The columns, from 0: the first one, and the one past the last.
+    /// The columns in characters, from 0: the first one, and the one past the last.
     columns: (usize, usize),
     /// The text of the line.
     text: &'r str,
@@ -143,8 +205,21 @@ struct Failed<'r> {
     differs: bool,
     /// The difference or the reason, in one line.
     message: String,
-    /// The first sentence of the analysis.
-    sentence: Option<&'r str>,
+    /// The first sentence of the analysis and a problem of the dump, for people: [`CheckedDump::about`].
+    about: Option<String>,
+}
+
+impl Failed<'_> {
+    /// The message, with the lines about the dump below.
+    fn whole(&self) -> String {
+        self.about.as_ref().map_or_else(|| self.message.clone(), |about| format!("{}\n{about}", self.message))
+    }
+}
+
+/// Columns in characters (code points), as the form for people has them, of columns in bytes.
+fn characters(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
+    let counted = |column: usize| text.char_indices().take_while(|(at, _)| *at < column).count();
+    (counted(start), counted(end))
 }
 
 /// The results that do not hold, in the order of files, dumps and lines.
@@ -154,12 +229,12 @@ fn failed(report: &Report) -> Vec<Failed<'_>> {
         found.extend(file.errors.iter().map(|error| Failed {
             file: &file.file,
             line: error.line.unwrap_or(1),
-            columns: error.columns,
+            columns: characters(&error.text, error.columns),
             text: &error.text,
             dump: None,
             differs: false,
             message: with_hint(&error.problem, error.hint.as_deref()),
-            sentence: None,
+            about: None,
         }));
         for dump in &file.dumps {
             found.extend(dump.error.as_ref().map(|error| of_dump(file, dump, error)));
@@ -169,23 +244,40 @@ fn failed(report: &Report) -> Vec<Failed<'_>> {
     found
 }
 
-/// The opinions of debuggers, with the file of expectations and the dump.
-fn opinions(report: &Report) -> impl Iterator<Item = (&str, &str, &Opinion)> {
-    report.files.iter().flat_map(|file| {
-        file.dumps.iter().filter_map(move |dump| Some((&*file.file, &*dump.dump, dump.opinion.as_ref()?)))
-    })
+/// A remark about a dump whose lines may all hold.
+struct Remark<'r> {
+    file: &'r str,
+    dump: &'r str,
+    /// The debugger's name, or the subject.
+    name: &'r str,
+    /// One sentence each.
+    lines: Vec<String>,
+}
+
+/// The opinions of debuggers, and problems of dumps that no failed line has.
+fn remarks(report: &Report) -> impl Iterator<Item = Remark<'_>> {
+    report.files.iter().flat_map(|file| file.dumps.iter().flat_map(move |dump| of_remarks(file, dump)))
+}
+
+fn of_remarks<'r>(file: &'r CheckedFile, dump: &'r CheckedDump) -> Vec<Remark<'r>> {
+    let remark = |name, lines| Remark { file: &file.file, dump: &dump.dump, name, lines };
+    let has_about = dump.lines.iter().any(|line| line.outcome.verdict != Verdict::Holds);
+    let problem =
+        dump.problem.iter().filter(|_| !has_about).map(|problem| remark("option", vec![problem.clone()]));
+    let opinion = dump.opinion.iter().map(|opinion| remark(&opinion.name, opinion.in_lines()));
+    problem.chain(opinion).collect()
 }
 
 fn of_dump<'r>(file: &'r CheckedFile, dump: &'r CheckedDump, error: &str) -> Failed<'r> {
     Failed {
         file: &file.file,
-        line: 1,
-        columns: (0, 0),
-        text: "",
+        line: dump.named_by.line,
+        columns: characters(&dump.named_by.text, dump.named_by.columns),
+        text: dump.named_by.text.trim(),
         dump: Some(&dump.dump),
         differs: false,
         message: error.to_owned(),
-        sentence: None,
+        about: None,
     }
 }
 
@@ -194,12 +286,12 @@ fn of_line<'r>(file: &'r CheckedFile, dump: &'r CheckedDump, line: &'r CheckedLi
     Some(Failed {
         file: &file.file,
         line: line.outcome.line,
-        columns: line.outcome.columns,
+        columns: characters(&line.text, line.outcome.columns),
         text: line.text.trim(),
         dump: Some(&dump.dump),
         differs: matches!(line.outcome.verdict, Verdict::Differs(_)),
         message,
-        sentence: dump.sentence.as_deref(),
+        about: dump.about(),
     })
 }
 

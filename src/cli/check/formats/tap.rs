@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::json;
 
 use super::super::results::Report;
-use super::{message, opinions};
+use super::{Remark, message, remarks};
 
 /// Prints the results.
 pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
@@ -17,7 +17,8 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
         }
         for dump in &file.dumps {
             if let Some(error) = &dump.error {
-                tests.push((format!("{} {}", file.file, dump.dump), Some(error.clone())));
+                let line = dump.named_by.line;
+                tests.push((format!("{}:{line} {}", file.file, dump.dump), Some(error.clone())));
             }
             for line in &dump.lines {
                 let name = format!("{}:{} {} {}", file.file, line.outcome.line, dump.dump, line.name());
@@ -34,8 +35,16 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
             writeln!(out, "  ---\n  message: {}\n  ...", json!(failure))?;
         }
     }
-    for (file, dump, opinion) in opinions(report) {
-        for line in opinion.in_lines() {
+    for file in &report.files {
+        for dump in &file.dumps {
+            if let Some(sentence) = &dump.sentence {
+                let text = format!("{} {}: {sentence}", file.file, dump.dump);
+                writeln!(out, "# {}", text.replace(['\r', '\n'], " "))?;
+            }
+        }
+    }
+    for Remark { file, dump, lines, .. } in remarks(report) {
+        for line in lines {
             writeln!(out, "# {}", format!("{file} {dump}: {line}").replace(['\r', '\n'], " "))?;
         }
     }

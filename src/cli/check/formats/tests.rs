@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::debugger::{NotAsked, Opinion};
-use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
+use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, NamingLine, Report};
 use super::{Form, one, output};
 use crate::check::{Difference, Obstacle, Outcome, Verdict};
 
@@ -22,15 +22,14 @@ fn report() -> Report {
     let obstacle = Obstacle { problem: "no `j`".to_owned(), hint: Some("did you mean `i`?".to_owned()) };
     let dump = CheckedDump {
         dump: "a,b:c.zip".to_owned(),
+        named_by: NamingLine { line: 1, columns: (5, 14), text: "dump a,b:c.zip".to_owned() },
         sentence: Some("saxpy reads x[1024]".to_owned()),
-        error: None,
-        report: None,
         lines: vec![
             line(2, "fault memory violation", Verdict::Holds),
             line(5, "  lane 17 i == 3 # why", Verdict::Differs(Box::new(difference))),
             line(6, "  lane 17 j == 3", Verdict::NotChecked(obstacle)),
         ],
-        opinion: None,
+        ..CheckedDump::default()
     };
     let error = FileError {
         line: Some(1),
@@ -122,7 +121,8 @@ fn tap_has_a_test_for_each_line() {
          \\\"a\\\" & b\\nmore\"\n  ...\n\
          not ok 3 - t/a.scope:6 a,b:c.zip lane 17 j == 3\n  ---\n  message: \"cannot be checked: no `j`; did you mean \
          `i`?\"\n  ...\n\
-         not ok 4 - t/b.scope:1\n  ---\n  message: \"unknown keyword `dmup`\\u0001\"\n  ...\n"
+         not ok 4 - t/b.scope:1\n  ---\n  message: \"unknown keyword `dmup`\\u0001\"\n  ...\n\
+         # t/a.scope a,b:c.zip: saxpy reads x[1024]\n"
     );
 }
 

@@ -24,7 +24,10 @@ fn formats_that_are_not_1() {
 fn syntax_errors_have_a_line_and_a_column() {
     refused("format = 1\n[[wave]\n", "m: line 2, column 8: unclosed array table");
     refused("format = 1\né = = 1\n", "m: line 2, column 5: ");
-    refused("format = 1\na = 1\na = 2\n", "m: line 3, column 1: duplicate key (expected a TOML document)");
+    refused(
+        "format = 1\na = 1\na = 2\n",
+        "m: line 3, column 1: duplicate key `a` (expected a TOML document)",
+    );
     refused(
         "{\"format\": 1,\n \"wave\": [",
         "m: line 2, column 10: EOF while parsing a list (expected a JSON object)",
@@ -68,7 +71,7 @@ fn folders_and_zips_with_no_manifest_or_two() {
 fn files_that_are_no_dump() {
     for (bytes, found) in [
         (&b"\x7fELF\x02\x01\x01"[..], "the first bytes of an ELF file"),
-        (b"\x1f\x8b\x08", "a gzip file"),
+        (b"\x1f\x8b\x08", "a gzip file: unpack it first"),
         (b"format\0", "a binary file"),
     ] {
         let folder = Folder::new().with("d", bytes);

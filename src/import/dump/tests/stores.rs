@@ -29,6 +29,10 @@ pub(super) fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
+fn error_of(zip: &[u8]) -> String {
+    open_bytes("d.zip", zip.to_vec(), &Targets::builtin()).unwrap_err().to_string()
+}
+
 fn open_zip(bytes: Vec<u8>) -> Opened {
     open_bytes("d.zip", bytes, &Targets::builtin()).unwrap()
 }
@@ -272,7 +276,7 @@ fn zip_entries_are_stored_and_lie_within_the_zip() {
     let error = open_bytes("d.zip", zip, &Targets::builtin()).unwrap_err().to_string();
     assert!(error.starts_with("d.zip: manifest.toml: the entry is compressed"), "{error}");
     assert!(
-        error.ends_with("(expected a stored entry (method 0, not encrypted), as `zip -0` writes it)"),
+        error.ends_with(" (unpack it and open the folder, or pack it without compression, as `zip -0` does)"),
         "{error}"
     );
 
@@ -304,6 +308,26 @@ fn a_manifest_in_memory_has_no_side_files() {
     );
 }
 
+/// A manifest is read as a whole, so its checksum is compared: with the directory, and without it.
+#[test]
+fn a_manifest_whose_checksum_differs_is_reported() {
+    let text = "format = 1\nx-note = \"one\"\nmemory = [{ address = 0, file = \"a\" }]\n";
+    let mut zip = zip_of(&[("manifest.toml", text.as_bytes()), ("a", &[1; 10])]);
+    assert!(open_zip(zip.clone()).problems.is_empty());
+    let at = zip.windows(3).position(|bytes| bytes == b"one").unwrap();
+    zip[at..at + 3].copy_from_slice(b"two");
+    let expected = format!(
+        "manifest.toml: the entry's bytes are damaged: their CRC-32 is {:#010x} (expected {:#010x}, as in the zip)",
+        crc32fast::hash(text.replace("one", "two").as_bytes()),
+        crc32fast::hash(text.as_bytes())
+    );
+    let opened = open_zip(zip.clone());
+    assert_eq!(lines(&opened), [expected.as_str()]);
+    assert_eq!(global(&opened.capture, 0, 10), [1; 10]);
+    let directory = zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    assert_eq!(lines(&open_zip(zip[..directory].to_vec()))[1], expected);
+}
+
 #[test]
 fn a_zip_that_broke_off_gives_what_it_has() {
     let text = "format = 1\nmemory = [{ address = 0, file = \"a\" }, { address = 100, file = \"b\", length = 50 }, \
@@ -314,8 +338,9 @@ fn a_zip_that_broke_off_gives_what_it_has() {
     let opened = open_zip(whole[..b + 20].to_vec());
     let lines = lines(&opened);
     assert!(lines[0].starts_with(&format!("d.zip: offset {:#x}: ", b + 20)), "{lines:?}");
+    assert!(lines[0].contains(": the zip is cut short or damaged: "), "{lines:?}");
     assert!(lines[0].ends_with(
-        "; 3 entries were found before that offset (expected a zip with a whole central directory (was it truncated?))"
+        "; 3 entries were found before that offset (expected a whole zip, with its directory at the end)"
     ));
     assert_eq!(
         lines[1..],
@@ -327,6 +352,22 @@ fn a_zip_that_broke_off_gives_what_it_has() {
     );
     assert_eq!(global(&opened.capture, 0, 50), [1; 10]);
     assert_eq!(global(&opened.capture, 100, 50), [2; 20]);
+
+    // The first part of a manifest may be a manifest of fewer waves.
+    let start = whole.windows(10).position(|bytes| bytes == b"format = 1").unwrap();
+    for count in [0, 5, 11, text.len() - 1] {
+        let error = error_of(&whole[..start + count]);
+        let (at, bytes) = (start + count, text.len());
+        assert_eq!(
+            error,
+            format!(
+                "d.zip: the zip is cut short at offset {at:#x}: it ends within manifest.toml, after {count} of its {bytes} \
+                 bytes (expected a whole zip, with its directory at the end)"
+            )
+        );
+    }
+    let error = error_of(&whole[..20]);
+    assert!(error.starts_with("d.zip: offset 0x0: the zip is cut short or damaged: "), "{error}");
 
     let mut deflated = whole.clone();
     patch(&mut deflated, "a", 8, 10, &[8, 0]);

@@ -167,7 +167,7 @@ fn is_outside(capture: &Capture, group: &WorkGroup) -> bool {
 /// The reported faults.
 pub(super) fn faults(capture: &Capture) -> Vec<Value> {
     let each = capture.faults.iter().map(|fault| {
-        let reasons: Vec<_> = fault.reasons.iter().copied().map(FaultReason::name).collect();
+        let reasons: Vec<_> = fault.reasons.iter().map(FaultReason::name).collect();
         let truth = |value: bool| value.then_some(json!(true));
         let mut entry = table([
             ("kind", Some(json!(fault.kind.name()))),

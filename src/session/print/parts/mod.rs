@@ -10,12 +10,16 @@ mod visit;
 
 use std::collections::HashMap;
 
-pub(in crate::session) use member::member_path;
+pub use member::ElementPath;
+pub(in crate::session) use member::{element_paths, member_path};
 
 use super::eval::{PathEvaluator, Scene};
 use super::object::Object;
 use super::typed::Ty;
+use crate::arch::RegId;
 use crate::debuginfo::{DebugInfo, TypeId, Variable, VariableAt, VariableKind};
+use crate::dwarf::{Frame, Location, Storage};
+use crate::notation::names;
 use crate::session::stack::backtrace::Frames;
 use crate::session::stack::unwind::{Code, Unwinder};
 use crate::session::variables::{Found, found};
@@ -44,6 +48,8 @@ pub struct PartsQuery {
     pub has_globals: bool,
     /// Whether numbers and pointers count by their own places in memory, and not by their values.
     pub has_places: bool,
+    /// Registers of the innermost frame that code wrote since the instruction: variables in them have no value.
+    pub written: Vec<RegId>,
 }
 
 /// The parts of variables.
@@ -102,6 +108,21 @@ pub enum PartOwner {
     KernelArgument,
 }
 
+names!(PartOwner {
+    Self::Argument => "argument",
+    Self::Local => "local",
+    Self::Global => "global",
+    Self::KernelArgument => "kernel_argument",
+});
+
+impl PartOwner {
+    /// The kind as text: `kernel argument`.
+    #[must_use]
+    pub fn words(self) -> String {
+        self.name().replace('_', " ")
+    }
+}
+
 /// The sort of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartSort {
@@ -157,11 +178,14 @@ pub(in crate::session) fn parts(reader: &Reader, asked: &PartsQuery) -> Result<P
     let mut walked = Unwinder::new(reader, asked.wave)?;
     let lanes = asked.lanes.and(walked.kind.wave_size.all());
     while walked.frames().len() < MAX_LEVELS && walked.step() {}
-    let mut collector =
-        Collector { asked, reader, lanes, visited: 0, parts: Parts::default(), by_path: HashMap::new() };
+    let (parts, by_path) = (Parts::default(), HashMap::new());
+    let mut collector = Collector { asked, reader, lanes, level: 0, visited: 0, parts, by_path };
     let frames = Frames::along(walked);
     match position(&frames, asked.at) {
-        Some((level, code)) => collector.frame(&frames, level, code)?,
+        Some((level, code)) => {
+            collector.level = level;
+            collector.frame(&frames, level, code)?;
+        }
         None => collector.kernel(None)?,
     }
     Ok(collector.parts)
@@ -188,6 +212,8 @@ struct Collector<'a> {
     asked: &'a PartsQuery,
     reader: &'a Reader,
     lanes: LaneSet,
+    /// The physical frame.
+    level: usize,
     /// Number of visited variables.
     visited: usize,
     parts: Parts,
@@ -219,9 +245,7 @@ impl Collector<'_> {
                 self.variable(&scene, variable, location, call, code.loaded.index())?;
             }
             if call + 1 == calls {
-                let unit = found.function.function.unit;
-                let language = found.frame.debug.unit(unit).map(|unit| unit.language);
-                self.parts.is_fortran = language.is_ok_and(|language| language.is_column_major());
+                self.parts.is_fortran = scene.is_fortran();
                 if self.asked.has_globals {
                     self.globals(&scene, &found, calls, code.loaded.index())?;
                 }
@@ -241,7 +265,7 @@ impl Collector<'_> {
     ) -> Result<(), ReadError> {
         let debug: &DebugInfo = &found.frame.debug;
         // The listing of globals reports an unreadable unit.
-        let globals = debug.globals(found.function.function.unit).unwrap_or_default();
+        let globals = found.unit().and_then(|unit| debug.globals(unit).ok()).unwrap_or_default();
         for variable in globals.iter().filter(|variable| !variable.is_declaration) {
             let pc = found.frame.context.elf_pc;
             let Ok(location) = debug.location_at(variable.unit, &variable.location, pc) else { continue };
@@ -282,10 +306,29 @@ impl Collector<'_> {
         let owner = Owner { name, owner, call, code_object, inferred: placed.provenance.inferred };
         for lane in self.lanes.iter() {
             let Ok(at) = placed.at(lane) else { continue };
+            if self.is_written(&at, lane) {
+                continue;
+            }
             let object = Object::at(Ty::Die(type_id), at, placed.provenance);
             self.object(&PathEvaluator::new(scene, lane), &owner, &object);
         }
         Ok(())
+    }
+
+    /// Whether a part of an object is in a register that code wrote since.
+    fn is_written(&self, at: &Location, lane: LaneId) -> bool {
+        if self.asked.written.is_empty() || self.level > 0 {
+            return false;
+        }
+        let Ok(wave) = self.reader.wave(self.asked.wave) else { return false };
+        let is_written = |storage: &Storage| match storage {
+            Storage::Register { register, frame: Frame::Current, .. } => {
+                wave.kind.dwarf(*register).is_ok_and(|register| self.asked.written.contains(&register.id))
+            }
+            _ => false,
+        };
+        let parts = at.canonical_from_offset(lane);
+        is_written(&at.storage) || parts.iter().any(|part| is_written(&part.location.storage))
     }
 
     fn is_asked(&self, name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Texts with their meaning, in brackets where C's or gdb's precedence decides; and invalid texts.
 
-use super::super::{MAX_NESTING, MAX_PATH, Node, Path, parse};
+use super::super::{MAX_NESTING, MAX_PATH, Node, Path, parse, parse_in};
 
 /// A path as text independent of precedence: every operator with its operands in brackets.
 fn spelled(path: &Path) -> String {
@@ -15,8 +15,10 @@ fn spelled(path: &Path) -> String {
         Node::MemberPointer { object, member, arrow } => {
             format!("({} {} {})", if *arrow { "->*" } else { ".*" }, spelled(object), spelled(member))
         }
-        Node::Member { object, name, arrow } => {
-            format!("({} {} {name})", if *arrow { "->" } else { "." }, spelled(object))
+        Node::Member { object, name, sign } => format!("({} {} {name})", sign.sign(), spelled(object)),
+        Node::Element(object, indexes) => {
+            let indexes: Vec<String> = indexes.iter().map(spelled).collect();
+            format!("(() {} {})", spelled(object), indexes.join(" "))
         }
         Node::Index(object, index) => format!("([] {} {})", spelled(object), spelled(index)),
         Node::Cast(to, operand) => format!("(cast <{to}> {})", spelled(operand)),
@@ -46,6 +48,41 @@ fn operators_bind_as_in_c_and_gdb() {
     check("a[b[-1]]", "([] a ([] b (- 1)))");
 }
 
+/// gdb's grammar of Fortran: `%` is no operator there, and `(i, j)` after a name is an element.
+#[test]
+fn elements_and_members_are_those_of_fortran() {
+    for (text, expected) in [
+        ("w(2,1)", "(() w 2 1)"),
+        ("q%ids(3)", "(() (% q ids) 3)"),
+        ("q%inner % x", "(% (% q inner) x)"),
+        ("w(i+1, x(2))%z", "(% (() w (Add i 1) (() x 2)) z)"),
+        ("-w(1)*2", "(Multiply (- (() w 1)) 2)"),
+        ("(w)(2)", "(() w 2)"),
+        ("(float)(n)", "(cast <float> n)"),
+        ("(T)(n)", "(cast <T> n)"),
+        ("$v3(17)", "(() $v3 17)"),
+        ("q.tag", "(. q tag)"),
+    ] {
+        let path =
+            parse_in(true, text, &|name| name == "T").unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(spelled(&path), expected, "{text}");
+        assert_eq!(parse_in(true, &path.to_string(), &|name| name == "T"), Ok(path), "{text}");
+    }
+    for (text, column, words) in [
+        ("w(", 3, "expected a name, number, register or bracket, found the end"),
+        ("w()", 3, "expected a name, number, register or bracket, found `)`"),
+        ("w(1,", 5, "expected a name, number, register or bracket, found the end"),
+        ("w(1 2)", 5, "expected `)` for the bracket at column 2, found `2`"),
+        ("i % 2", 5, "expected a member's name, found `2`"),
+        ("w(1)x", 5, "expected an operator or the end, found `x`"),
+    ] {
+        let error = parse_in(true, text, &|_| false).unwrap_err();
+        assert_eq!((error.column, error.words.as_str()), (column, words), "{text}");
+    }
+    assert_eq!(parse("w(1)", &|_| false).unwrap_err().column, 2);
+    check("i % 2", "(Remainder i 2)");
+}
+
 #[test]
 fn names_are_those_of_cpp() {
     check("ns::x", "ns::x");
@@ -65,8 +102,8 @@ fn names_are_those_of_cpp() {
 fn casts_and_brackets_are_distinguished() {
     check("(float *) p", "(cast <float *> p)");
     check("(unsigned) -x", "(cast <unsigned> (- x))");
-    check("(struct S *)0x1000", "(cast <struct S *> 4096)");
-    check("(local int *) 0x10", "(cast <local int *> 16)");
+    check("(struct S *)0x1000", "(cast <struct S *> 0x1000)");
+    check("(local int *) 0x10", "(cast <local int *> 0x10)");
     check("(const int *const *)p", "(cast <int **> p)");
     check("(unsigned long) x + 1", "(Add (cast <unsigned long> x) 1)");
     check("(x) + 1", "(Add x 1)");
@@ -94,7 +131,10 @@ fn numbers_have_the_types_of_c() {
     ];
     for (text, value, long, unsigned) in types {
         let path = parse(text, &|_| false).unwrap();
-        assert_eq!(path.node, Node::Integer { value, long, unsigned }, "{text}");
+        let hex = text.starts_with("0x");
+        assert_eq!(path.node, Node::Integer { value, long, unsigned, hex }, "{text}");
+        let printed = if text == "017" { "15" } else { text.trim_end_matches("ll") };
+        assert!(path.to_string().starts_with(printed), "{path}");
     }
     for (text, code) in [
         ("'a'", b'a'),
@@ -118,7 +158,14 @@ fn errors_point_at_the_column() {
         ("a[1", "column 4: expected `]` for the bracket at column 2, found the end"),
         ("(a+b", "column 5: expected `)` for the bracket at column 1, found the end"),
         ("a + ;", "column 5: unexpected `;`"),
-        ("x == 1", "column 3: unexpected `=`"),
+        (
+            "x == 1",
+            "column 3: unexpected `==`: paths compute, and do not compare (`lanescope check` compares)",
+        ),
+        (
+            "x && 1",
+            "column 3: unexpected `&&`: paths compute, and do not compare (`lanescope check` compares)",
+        ),
         ("a->", "column 4: expected a member's name, found the end"),
         ("12ab", "column 1: `12ab` is not a number: write 64 or 0x40"),
         ("99999999999999999999", "column 1: `99999999999999999999` does not fit 64 bits"),

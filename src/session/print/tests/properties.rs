@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use super::super::{Binary, Node, Path, TypeName, Unary, parse};
+use super::super::{Binary, MemberSign, Node, Path, TypeName, Unary, parse, parse_in};
 
 fn path(node: Node) -> Path {
     Path { column: 0, node }
 }
 
 fn leaf() -> impl Strategy<Value = Path> {
-    let number = (any::<u64>(), 0..4u8).prop_map(|(value, kind)| {
+    let number = (any::<u64>(), 0..4u8, any::<bool>()).prop_map(|(value, kind, hex)| {
         // Only the combinations that a literal of C can have.
         let (value, long, unsigned) = match kind {
             0 => (value & 0x7fff_ffff, false, false),
@@ -17,7 +17,7 @@ fn leaf() -> impl Strategy<Value = Path> {
             2 => (value & 0x7fff_ffff_ffff_ffff, true, false),
             _ => (value, true, true),
         };
-        Node::Integer { value, long, unsigned }
+        Node::Integer { value, long, unsigned, hex }
     });
     prop_oneof![
         "[a-z_][a-z0-9_]{0,3}"
@@ -69,7 +69,7 @@ fn any_path() -> impl Strategy<Value = Path> {
             (boxed.clone(), any::<bool>()).prop_map(|(object, arrow)| Node::Member {
                 object,
                 name: "m".to_owned(),
-                arrow
+                sign: if arrow { MemberSign::Arrow } else { MemberSign::Dot },
             }),
             (boxed.clone(), boxed.clone()).prop_map(|(object, index)| Node::Index(object, index)),
             (boxed.clone(), boxed.clone()).prop_map(|(object, count)| Node::Repeat(object, count)),
@@ -90,14 +90,18 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_path_or_an_error_within_it(text in "[ a-f0-9x.>\\-\\[\\]()*&@+<:#$'\\\\]{0,40}") {
-        match parse(&text, &|name| name == "a") {
-            Ok(path) => {
-                let shown = path.to_string();
-                let again = parse(&shown, &|name| name == "a");
-                prop_assert_eq!(again.as_ref(), Ok(&path), "{}", shown);
+    fn any_text_is_a_path_or_an_error_within_it(text in "[ a-f0-9x.,%>\\-\\[\\]()*&@+<:#$'\\\\]{0,40}") {
+        for is_fortran in [false, true] {
+            match parse_in(is_fortran, &text, &|name| name == "a") {
+                Ok(path) => {
+                    let shown = path.to_string();
+                    let again = parse_in(is_fortran, &shown, &|name| name == "a");
+                    prop_assert_eq!(again.as_ref(), Ok(&path), "{}", shown);
+                }
+                Err(error) => {
+                    prop_assert!((1..=text.chars().count() + 1).contains(&error.column), "{}", error);
+                }
             }
-            Err(error) => prop_assert!((1..=text.chars().count() + 1).contains(&error.column), "{}", error),
         }
     }
 }

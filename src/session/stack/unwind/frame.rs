@@ -10,8 +10,8 @@ use crate::session::MemoryAddress;
 use crate::session::error::SourceError;
 use crate::session::stack::frame::lacking;
 use crate::session::stack::unwind::rules::RulesError;
-use crate::session::stack::unwind::unwinder::{Code, Unwinder};
-use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
+use crate::session::stack::unwind::unwinder::{Code, SAVED, Unwinder};
+use crate::units::{AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveSize};
 
 /// A physical frame of a wave (0: innermost): its registers, memory and caller, without DIEs.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,10 @@ impl<'w> PhysicalFrame<'w> {
         let mut location = location.clone();
         for level in (inner..self.level).rev() {
             let callee = PhysicalFrame { walk: self.walk, level };
-            let mut find = |register, _: Frame| callee.unwind().map_err(unknown)?.register(register);
+            let mut find = |register, _: Frame| {
+                let found = callee.unwind().map_err(unknown)?.register(register);
+                found.map_err(|error| self.walk.by_code(level, error))
+            };
             location = location.with_registers_at(lane, size, &mut find)?;
         }
         Ok(location)
@@ -90,8 +93,7 @@ impl<'w> PhysicalFrame<'w> {
 
 /// Converts missing data to an error of a register lookup.
 fn unknown(missing: ContextError) -> Error {
-    let at = crate::units::ExprOffset(0);
-    Error { at, op: "saved register", cause: missing.into() }
+    Error { at: ExprOffset(0), op: SAVED, cause: missing.into() }
 }
 
 impl Machine for PhysicalFrame<'_> {
@@ -142,6 +144,15 @@ impl Machine for PhysicalFrame<'_> {
 impl CallFrame for PhysicalFrame<'_> {
     fn pc(&self) -> Option<Pc> {
         self.walk.frames().get(self.level).map(|frame| frame.lookup)
+    }
+
+    /// The number of the function itself, behind those of the calls inlined into it.
+    fn frame_number(&self) -> Option<u32> {
+        let reader = self.walk.reader;
+        let calls = |code: Code<'_>| code.loaded.source(reader, code.elf).calls.len();
+        let frames = self.walk.frames().iter().take(self.level + 1);
+        let count: usize = frames.map(|frame| frame.code.map_or(1, calls)).sum();
+        u32::try_from(count.checked_sub(1)?).ok()
     }
 
     fn cfa(&self) -> Answer<Location> {

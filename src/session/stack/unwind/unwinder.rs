@@ -25,6 +25,9 @@ use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
 /// read once.
 const MAX_RULES: u32 = 1 << 13;
 
+/// The name of a caller's register in errors.
+pub(super) const SAVED: &str = "saved register";
+
 /// Alignment of instructions in bytes: every amdgcn has instructions of whole dwords.
 const INSTRUCTION_ALIGNMENT: u64 = 4;
 
@@ -347,17 +350,26 @@ impl<'a> Unwinder<'a> {
     }
 
     fn broken(&self, pc: Pc, error: &dwarf::Error, origin: RulesOrigin) -> StackEnd {
-        let why = error.named(&*self.kind);
         match origin {
             RulesOrigin::Entry(entry) => {
+                let why = error.named(&*self.kind);
                 let (section, offset) = (entry.section.to_string(), entry.offset);
                 StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
             }
             // The rules have no source that a user can look up: the cause alone counts.
             RulesOrigin::Code(_) => {
-                let cause = why.rsplit(": ").next().unwrap_or(&why);
+                let cause = error.cause.root().named(&*self.kind);
                 StackEnd::NoUnwindInformation { pc, why: format!("{origin}: {cause}") }
             }
+        }
+    }
+
+    /// The error of a frame's rule for a register. A rule by code has no source that a user can look up: its innermost
+    /// cause alone counts.
+    pub(super) fn by_code(&self, level: usize, error: dwarf::Error) -> dwarf::Error {
+        match self.rules(level).is_ok_and(Rules::is_inferred) {
+            true => dwarf::Error { at: ExprOffset(0), op: SAVED, cause: error.cause.root().clone() },
+            false => error,
         }
     }
 
@@ -428,12 +440,19 @@ impl<'a> Unwinder<'a> {
         match self.evaluate_saved(frame, level, rules, register, into) {
             Ok(()) => {}
             Err(error) => {
-                let words = error.named(&*self.kind);
-                // Missing data is no fault of the table. One warning a stack is enough for a fault.
-                let is_fault = error.class() != Class::Unavailable && !self.warned.replace(true);
-                let severity = if is_fault { log::Level::Warn } else { log::Level::Debug };
-                log::log!(severity, "register {register} of the caller of frame {level}: {words}");
                 into.clear();
+                // A rule needs a register that an inner frame has lost.
+                if let Some(origin) = error.cause.lost() {
+                    (into.undefined, into.origin) = (u64::MAX, Some(*origin));
+                } else {
+                    let words = error.named(&*self.kind);
+                    // Missing data is no fault of the table. One warning a stack is enough for a fault.
+                    let is_fault = error.class() != Class::Unavailable && !self.warned.replace(true);
+                    let severity = if is_fault { log::Level::Warn } else { log::Level::Debug };
+                    let name =
+                        self.kind.dwarf_name(register).unwrap_or_else(|| format!("register {register}"));
+                    log::log!(severity, "{name} of the caller of frame {level}: {words}");
+                }
             }
         }
         frame.saved.borrow_mut().insert(register, into.clone());
@@ -448,7 +467,7 @@ impl<'a> Unwinder<'a> {
         into: &mut RegisterBytes,
     ) -> Result<(), dwarf::Error> {
         let context = self.level(level);
-        let fail = |cause| dwarf::Error { at: ExprOffset(0), op: "saved register", cause };
+        let fail = |cause| dwarf::Error { at: ExprOffset(0), op: SAVED, cause };
         let Some(left) = self.rules_left.get().checked_sub(1) else {
             let (what, limit) = ("rules of call frame information", u64::from(MAX_RULES));
             return Err(fail(Cause::Limit { what, limit }));

@@ -1,5 +1,7 @@
 //! Causes of stops over dumps of compiled code. The places follow from the code's bytes and the source's lines.
 
+mod arithmetic;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -12,8 +14,8 @@ use crate::codeobject::{CodeObject, assembled, newest_llvm};
 use crate::import::{self, Options};
 use crate::session::{Dump, Session};
 use crate::triage::listings::Listings;
-use crate::triage::{Arithmetic, Assertion, Cause, Foreign};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::triage::{Assertion, Cause, Foreign};
+use crate::units::{LaneSet, WaveId};
 
 const LOADED: u64 = 0x7f00_0010_0000;
 
@@ -41,10 +43,11 @@ fn found_on(gpu: &str, code: &[u8], waves: &[Wave<'_>], of: u32, sources: &[(&st
         let hex: String = source.bytes().map(|byte| format!("{byte:02x} ")).collect();
         let _ = write!(text, "[[source]]\npath = \"{path}\"\nhex = \"{hex}\"\n");
     }
+    let size = if gpu.starts_with("gfx1") { 32 } else { 64 };
     for (number, Wave { stop, pc, registers }) in waves.iter().enumerate() {
         let _ = write!(
             text,
-            "[[wave]]\nid = {}\nworkgroup = 1\nwave_in_group = {number}\n{stop}\n[wave.registers]\npc = {pc}\nexec = 7\n{registers}\n",
+            "[[wave]]\nid = {}\nworkgroup = 1\nwave_in_group = {number}\nwave_size = {size}\n{stop}\n[wave.registers]\npc = {pc}\nexec = 7\n{registers}\n",
             number + 1
         );
     }
@@ -86,6 +89,16 @@ int_divided:
   s_nop 0
   v_add_f32_e32 v4, v5, v6
 invalid:
+  s_nop 0
+  v_add_f16_e32 v9, v10, v11
+  v_cvt_f32_u32_e32 v7, v8
+converted:
+  s_nop 0
+  v_ldexp_f32 v12, v13, v14
+scaled:
+  s_nop 0
+  v_cvt_f32_f16_e32 v15, v16
+widened:
   s_nop 0
 illegal:
   .long 0xbfc00000
@@ -142,54 +155,6 @@ fn a_legal_instruction_at_the_pc_is_not_called_illegal() {
     assert_eq!((legal.as_deref(), elsewhere), (Some("s_trap 7"), Vec::new()));
 }
 
-#[test]
-fn arithmetic_exceptions_have_instruction_and_operands() {
-    let code = assembled(CODE);
-    let raised = |stop: &str, label: &str, registers: String| {
-        let wave = Wave { stop, pc: address(&code, label), registers: &registers };
-        match found(&code, &[wave], 0, &[]) {
-            Some(Cause::Arithmetic(Arithmetic { kinds, instruction, operands, wave: WaveId(0), .. })) => {
-                (kinds, instruction.map(|(_, text)| text), operands)
-            }
-            other => panic!("{other:?}"),
-        }
-    };
-    let one = 0x3f80_0000u32;
-    let vector = |register: &str, values: [u32; 3]| {
-        let mut all = values.to_vec();
-        all.resize(64, one);
-        format!("{register} = {all:?}")
-    };
-    assert_eq!(
-        raised("stop = [\"fp_divide_by_0\"]", "divided", vector("v0", [one, 0, one])),
-        (
-            vec!["FP_DIVIDE_BY_0".to_owned()],
-            Some("v_rcp_f32_e32 v1, v0".to_owned()),
-            vec![(LaneId(1), "v0 = 0".to_owned())]
-        )
-    );
-    assert_eq!(
-        raised("stop = [\"int_divide_by_0\"]", "int_divided", vector("v3", [0, one, 0])),
-        (
-            vec!["INT_DIVIDE_BY_0".to_owned()],
-            Some("v_rcp_iflag_f32_e32 v1, v3".to_owned()),
-            vec![(LaneId(0), "v3 = 0".to_owned()), (LaneId(2), "v3 = 0".to_owned())]
-        )
-    );
-    let nan = vector("v5", [one, 0x7fc0_0000, one]) + "\n" + &vector("v6", [one, one, 0x7f80_0000]);
-    assert_eq!(
-        raised("stop = [\"fp_invalid_operation\"]", "invalid", nan),
-        (
-            vec!["FP_INVALID_OPERATION".to_owned()],
-            Some("v_add_f32_e32 v4, v5, v6".to_owned()),
-            vec![(LaneId(1), "v5 = NaN".to_owned()), (LaneId(2), "v6 = inf".to_owned())]
-        )
-    );
-    // The operand is not captured.
-    let (.., operands) = raised("stop = [\"fp_divide_by_0\"]", "divided", String::new());
-    assert_eq!(operands, []);
-}
-
 /// A call by a bad pointer, and a return to a bad address.
 #[test]
 fn a_pc_outside_all_code_is_the_cause() {
@@ -242,6 +207,43 @@ fn memory_errors_bystanders_and_debugger_stops() {
     }
     // A wave of unknown reasons may have faulted itself.
     assert_eq!(beside(""), None);
+}
+
+/// The only reports of the wave's GPU are of a bad page: no access is the cause.
+#[test]
+fn a_report_of_a_memory_error_precedes_accesses() {
+    let of = |fault: &str| {
+        let code = assembled(CODE);
+        let stop = "stop = [\"memory_violation\"]";
+        let registers = fault.to_string();
+        let wave = Wave { stop, pc: address(&code, "after"), registers: &registers };
+        found(&code, &[wave], 0, &[])
+    };
+    let ecc = "[[fault]]\nkind = \"ecc\"\naddress = 0x7f0000201000\nbytes = 4096\n";
+    let page = "[[fault]]\nkind = \"page\"\naddress = 0x7f0000201000\nbytes = 4096\n";
+    assert_eq!(of(ecc), Some(Cause::Ecc));
+    assert_eq!(of(&format!("{ecc}{page}")), None);
+    assert_eq!(of("[[fault]]\nkind = \"ecc\"\n"), None);
+}
+
+/// Without lines the only printed assertion counts, with its place; marked if its function has another name.
+#[test]
+fn a_printed_assertion_of_another_function_is_marked() {
+    let code = assembled(CODE);
+    let of = |function: &str| {
+        let registers = format!(
+            "[[fault]]\nkind = \"assertion\"\nassertion = {{ condition = \"m == 3\", file = \"other.hip\", \
+             line = 99, function = \"{function}\" }}\n"
+        );
+        let wave =
+            Wave { stop: "stop = [\"assert_trap\"]", pc: address(&code, "after"), registers: &registers };
+        match found(&code, &[wave], 0, &[]) {
+            Some(Cause::Assertion(of)) => (of.condition.unwrap(), of.at.line, of.is_inferred),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(of("device-kernel"), ("m == 3".to_owned(), Some(99), true));
+    assert_eq!(of("void kernel(int *)"), ("m == 3".to_owned(), Some(99), false));
 }
 
 #[test]
@@ -316,15 +318,13 @@ fn a_condition_is_the_string_that_the_call_passes() {
         )
         .replace("return a[i];", "assert(a != 0);\n  return a[i];");
     // Opcodes of s_swappc_b64 by the ISA documents of CDNA2, RDNA3 and RDNA4.
-    let narrow = "wave_size = 32";
-    for (gpu, size, opcode) in [("gfx90a", "", 0x1e), ("gfx1100", narrow, 0x49), ("gfx1201", narrow, 0x49)] {
+    for (gpu, opcode) in [("gfx90a", 0x1e), ("gfx1100", 0x49), ("gfx1201", 0x49)] {
         let folder = tempfile::tempdir().unwrap();
         let code = compiled(folder.path(), gpu, "-O2", &text);
         let trap = address(&code, "__assert_fail") + 4;
         let each = calls(&code, opcode).into_iter().map(|after| {
             let registers = format!("s30 = {}\ns31 = {}", after & 0xffff_ffff, after >> 32);
-            let stop = format!("stop = [\"assert_trap\"]\n{size}");
-            let wave = Wave { stop: &stop, pc: trap, registers: &registers };
+            let wave = Wave { stop: "stop = [\"assert_trap\"]", pc: trap, registers: &registers };
             match found_on(gpu, &code, &[wave], 0, &[]) {
                 Some(Cause::Assertion(Assertion { at, condition, .. })) => (at.line, condition),
                 other => panic!("{other:?}"),
@@ -348,7 +348,7 @@ fn an_assertion_has_the_line_and_condition_of_its_caller() {
     let trap = reporter + 4;
     let wave = Wave { stop: "stop = [\"assert_trap\"]", pc: trap, registers: &registers };
     let path = folder.path().join("assert.hip");
-    let Some(Cause::Assertion(Assertion { at, condition, lanes, wave })) =
+    let Some(Cause::Assertion(Assertion { at, condition, lanes, wave, is_inferred: false })) =
         found(&code, &[wave], 0, &[(path.to_str().unwrap(), ASSERT)])
     else {
         panic!("another cause")

@@ -348,3 +348,44 @@ fn only_waves_that_poll_reach_the_limit_of_polled_values() {
         assert_eq!((hang.is_cut, limit), (is_cut, is_cut), "{polling} {endless}");
     }
 }
+
+/// Other work-groups of the grid may run, and write what the wave waits for: unless the capture has all live waves.
+#[test]
+fn a_loop_of_a_part_of_a_dispatch_is_no_hang() {
+    let code = "
+.text
+.globl kernel
+.type kernel,@function
+kernel:
+again:
+  global_load_dword v1, v0, s[0:1] glc
+  s_waitcnt vmcnt(0)
+  v_cmp_eq_u32 vcc, 0, v1
+  s_cbranch_vccnz again
+  s_endpgm
+end:
+.size kernel, end-kernel
+";
+    let code = assembled_for("gfx90a", code);
+    let asked = |grid: u32, group: u32, all: &str| {
+        let text = format!(
+            "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
+             dispatch = [{{ id = 1, queue = 1, kernel = \"kernel\", grid = [{grid}], workgroup = [{group}] }}]\n\
+             workgroup = [{{ id = 1, dispatch = 1, position = [0]{all} }}]\n\
+             [[code_object]]\nfile = \"code.hsaco\"\naddress = {LOADED}\n\
+             [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nstop = []\n\
+             [wave.registers]\npc = {}\nexec = 1\n",
+            labels(&code)("kernel")
+        );
+        let (_folder, dump) = opened(text, &code);
+        asked(dump).0
+    };
+    for (grid, group) in [(64_000, 64), (128, 128)] {
+        let found = asked(grid, group, "");
+        assert!(!found.hang.unwrap().is_hang, "{grid}");
+        assert_eq!(found.missing, [MissingData::DispatchWaves { waves: 1 }], "{grid}");
+        let found = asked(grid, group, ", all_waves = true");
+        assert!(found.hang.unwrap().is_hang && found.missing.is_empty(), "{grid}");
+    }
+    assert!(asked(64, 64, "").hang.unwrap().is_hang);
+}

@@ -6,7 +6,7 @@ use super::{at, listing, place, work};
 use crate::arch::{Generation, Processor};
 use crate::isa::{self, RegisterFile, RegisterRange};
 use crate::triage::hang::flow::Flow;
-use crate::triage::hang::spin::Compared;
+use crate::triage::hang::spin::{Compared, SteadyExit};
 use crate::triage::hang::state::CodePosition;
 use crate::triage::listings::{Decoded, Listing};
 
@@ -56,16 +56,43 @@ fn in_loops(listing: &Listing) -> Vec<usize> {
 }
 
 /// Kernels of the source that poll, and the mnemonics of their polling access.
-const POLLING: [(&str, &[&str]); 6] = [
+const POLLING: [(&str, &[&str]); 7] = [
     ("flag_spin", &["flat_load"]),
     ("sleep_spin", &["global_load", "flat_load"]),
     ("lock_spin", &["global_atomic_swap", "flat_atomic_swap"]),
     ("cas_spin", &["global_atomic_cmpswap", "flat_atomic_cmpswap"]),
     ("lds_spin", &["ds_load", "ds_read", "flat_load"]),
     ("lane_spin", &["flat_load"]),
+    ("test_spin", &["global_load", "flat_load", "global_atomic_swap", "flat_atomic_swap"]),
 ];
 const ENDLESS: [&str; 1] = ["endless"];
-const WORKING: [&str; 8] = ["sum", "vsum", "chase", "search", "newton", "casadd", "drain", "tries"];
+const WORKING: [&str; 23] = [
+    "sum",
+    "vsum",
+    "chase",
+    "search",
+    "newton",
+    "casadd",
+    "drain",
+    "tries",
+    "queue",
+    "probe",
+    "halves",
+    "states",
+    "tries2",
+    "collatz",
+    "bits",
+    "casreload",
+    "push",
+    "pop",
+    "take",
+    "swap",
+    "more_bits",
+    "unused",
+    "unused_lds",
+];
+/// Kernels whose loops have several exits or turns of their own, with the number of polled loads.
+const SEVERAL: [(&str, usize); 4] = [("two_flags", 2), ("two_limits", 2), ("back_off", 1), ("look_back", 1)];
 
 /// Optimised code: a wave anywhere in the loop polls, by the access of the source.
 #[test]
@@ -92,6 +119,32 @@ fn loops_that_poll() {
     assert_eq!(count, 6 * POLLING.len());
 }
 
+/// The exits of optimised loops may depend on several loads, and on branches within them; other loops are around or in
+/// them. A wave behind each load polls all of them.
+#[test]
+fn loops_of_several_exits_that_poll() {
+    let mut count = 0;
+    for (name, listing) in kernels() {
+        let kernel = name.rsplit(' ').next().unwrap();
+        let Some((_, polled)) = SEVERAL.iter().find(|(known, _)| *known == kernel) else { continue };
+        let is_load =
+            |one: &&Decoded| one.text.starts_with("global_load") || one.text.starts_with("flat_load");
+        let mut loads: Vec<u64> =
+            listing.instructions.iter().filter(is_load).map(|one| one.address).collect();
+        // The compiler may repeat a load in front of the loop.
+        let loads = loads.split_off(loads.len() - polled);
+        for load in &loads {
+            let behind = &listing.instructions[listing.index(*load).unwrap() + 1];
+            let position = place(&listing, behind.address).unwrap();
+            let CodePosition::Polling(polls) = position.place else { panic!("{name}: {:?}", position.place) };
+            let found: Vec<u64> = polls.iter().map(|poll| listing.instructions[poll.load].address).collect();
+            assert_eq!(found, loads, "{name}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 6 * SEVERAL.len());
+}
+
 /// No place of code that makes progress counts as polling.
 #[test]
 fn loops_that_work_do_not_poll() {
@@ -111,7 +164,7 @@ fn loops_that_work_do_not_poll() {
         }
         count += 1;
     }
-    assert_eq!(count, 6 * WORKING.len() + 3 * 4);
+    assert_eq!(count, 6 * WORKING.len() + 3 * 4 + 5);
 }
 
 /// Unoptimised code: no access but the source's counts, and all loops without stores poll.
@@ -144,7 +197,13 @@ fn loops_without_an_exit() {
             let position = place(&listing, listing.instructions[index].address).unwrap();
             // LLVM writes a branch on a register that the loop leaves unchanged: taken as long as VCC is not 0.
             let CodePosition::Steady(exits) = &position.place else { panic!("{name}: {:?}", position.place) };
-            assert!(matches!(exits[..], [(_, RegisterFile::Vcc, true)]), "{name}: {exits:?}");
+            assert!(
+                matches!(
+                    exits[..],
+                    [SteadyExit { file: RegisterFile::Vcc, comparison: None, stays_if_taken: true, .. }]
+                ),
+                "{name}: {exits:?}"
+            );
         }
         count += 1;
     }
@@ -272,4 +331,144 @@ fn polled_values_have_their_comparison() {
     ] {
         assert_eq!(compared(&text), [expected], "{text}");
     }
+}
+
+/// Whether a wave at the label `top` polls.
+fn is_polling(generation: Generation, text: &str) -> bool {
+    let listing = listing(generation, text);
+    matches!(place(&listing, at(text, "top")).unwrap().place, CodePosition::Polling(_))
+}
+
+/// A value that each turn computes from the last one ends the loop as a counter does: roots, quotients, exclusive ors.
+#[test]
+fn values_that_depend_on_themselves_are_counters() {
+    let polls = |generation, inside: &str| {
+        let text = format!(
+            "top:\nglobal_load_dword v0, v1, s[0:1] glc\ns_waitcnt vmcnt(0)\n{inside}\ns_cbranch_vccnz -> top\ns_endpgm"
+        );
+        let text = if generation == Generation::Gfx11 { text.replace("_dword ", "_b32 ") } else { text };
+        is_polling(generation, &text)
+    };
+    for step in [
+        "v_sqrt_f32_e32 v4, v4",
+        "v_rcp_f32_e32 v4, v4",
+        "v_exp_f32_e32 v4, v4",
+        "v_log_f32_e32 v4, v4",
+        "v_xor_b32_e32 v4, s7, v4",
+        "v_alignbit_b32 v4, v4, v4, 3",
+        "v_min_u32_e32 v4, v5, v4",
+        "v_bfe_u32 v4, v4, 1, 31",
+        "v_cvt_f32_u32_e32 v4, v4",
+    ] {
+        assert!(!polls(Generation::Gfx90a, &format!("{step}\nv_cmp_gt_f32_e32 vcc, v4, v0")), "{step}");
+    }
+    let dual = "v_dual_mul_f32 v4, v4, v4 :: v_dual_mov_b32 v5, v6\nv_cmp_gt_f32_e32 vcc_lo, v4, v0";
+    assert!(!polls(Generation::Gfx11, dual));
+    // Masks of lanes, and copies.
+    for step in [
+        "s_xor_b64 s[4:5], exec, s[4:5]",
+        "s_xor_b64 s[4:5], s[4:5], -1",
+        "s_or_b64 s[4:5], vcc, s[4:5]",
+        "v_mov_b32_e32 v4, v4",
+        "v_max_f32_e32 v4, v5, v5",
+    ] {
+        assert!(polls(Generation::Gfx90a, &format!("{step}\nv_cmp_gt_f32_e32 vcc, v4, v0")), "{step}");
+    }
+}
+
+/// A clock that decides an exit ends the loop.
+#[test]
+fn a_poll_with_a_limit_of_time_ends() {
+    for clock in
+        ["s_memrealtime s[6:7]", "s_memtime s[6:7]", "s_getreg_b32 s6, hwreg(HW_REG_SHADER_CYCLES, 0, 20)"]
+    {
+        let text = format!(
+            "top:\nglobal_load_dword v5, v[0:1], off glc\n{clock}\ns_waitcnt vmcnt(0) lgkmcnt(0)\n\
+             v_cmp_ne_u32_e32 vcc, v5, v4\ns_cbranch_vccz -> out\ns_sub_u32 s6, s6, s8\ns_cmp_lt_u32 s6, 0x10000\n\
+             s_cbranch_scc1 -> top\nout:\ns_endpgm"
+        );
+        let generation = if clock.contains("hwreg") { Generation::Gfx10 } else { Generation::Gfx90a };
+        assert!(!is_polling(generation, &text), "{clock}");
+    }
+}
+
+/// Each turn of an atomic addition takes another number; that of zero is a load.
+#[test]
+fn atomics_that_change_memory_do_not_poll() {
+    let polls = |atomic: &str| {
+        let text = format!(
+            "top:\nv_mov_b32_e32 v3, 0\n{atomic}\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_cmp_lt_u32_e32 vcc, v1, v4\n\
+             s_cbranch_vccnz -> top\ns_endpgm"
+        );
+        is_polling(Generation::Gfx90a, &text)
+    };
+    for changing in [
+        "global_atomic_add v1, v0, v2, s[0:1] glc",
+        "global_atomic_sub v1, v0, v2, s[0:1] glc",
+        "global_atomic_inc v1, v0, v2, s[0:1] glc",
+        "flat_atomic_xor v1, v[6:7], v2 glc",
+        "ds_add_rtn_u32 v1, v0, v2",
+    ] {
+        assert!(!polls(changing), "{changing}");
+    }
+    for same in [
+        "global_atomic_add v1, v0, v3, s[0:1] glc",
+        "global_atomic_or v1, v0, v2, s[0:1] glc",
+        "global_atomic_swap v1, v0, v2, s[0:1] glc",
+        "ds_max_rtn_u32 v1, v0, v2",
+    ] {
+        assert!(polls(same), "{same}");
+    }
+}
+
+/// LLVM's code for `while (*flag == 0 && *abort == 0)` of one lane: the loop is entered behind its head, and the first
+/// value decides by a branch that leaves a constant in the mask of the exit.
+#[test]
+fn loops_of_several_exits_poll_all_of_their_values() {
+    let text = |limit: &str| {
+        format!(
+            "s_branch -> body
+            head:
+            s_andn2_b64 vcc, exec, s[8:9]
+            s_cbranch_vccz -> out
+            body:
+            global_load_dword v2, v1, s[0:1] glc
+            s_mov_b64 s[8:9], -1
+            {limit}
+            first:
+            s_waitcnt vmcnt(0)
+            v_cmp_ne_u32_e32 vcc, 0, v2
+            s_cbranch_vccnz -> head
+            global_load_dword v2, v1, s[2:3] glc
+            second:
+            s_waitcnt vmcnt(0)
+            v_cmp_ne_u32_e64 s[8:9], 0, v2
+            s_branch -> head
+            out:
+            s_endpgm"
+        )
+    };
+    let place_at = |text: &str, label: &str| {
+        let listing = listing(Generation::Gfx90a, text);
+        (place(&listing, at(text, label)).unwrap().place, listing)
+    };
+    for label in ["first", "second"] {
+        let text = text("");
+        let (place, listing) = place_at(&text, label);
+        let CodePosition::Polling(polls) = place else { panic!("{label}: {place:?}") };
+        let loads = polls.iter().map(|poll| listing.instructions[poll.load].text.as_str());
+        let expected = ["global_load_dword v2, v1, s[0:1] glc", "global_load_dword v2, v1, s[2:3] glc"];
+        assert_eq!(loads.collect::<Vec<_>>(), expected, "{label}");
+    }
+    // A counter decides in the same way: the loop ends.
+    let counted = text("s_add_u32 s20, s20, 1\ns_cmp_gt_u32 s20, s21\ns_cbranch_scc1 -> head");
+    for label in ["first", "second"] {
+        let (place, _) = place_at(&counted, label);
+        assert!(!matches!(place, CodePosition::Polling(_)), "{label}: {place:?}");
+    }
+    // A counted delay inside the loop decides on nothing.
+    let delayed = text(
+        "s_mov_b32 s20, 0\ndelay:\ns_sleep 1\ns_add_u32 s20, s20, 1\ns_cmp_lt_u32 s20, s21\ns_cbranch_scc1 -> delay",
+    );
+    assert!(matches!(place_at(&delayed, "second").0, CodePosition::Polling(_)));
 }

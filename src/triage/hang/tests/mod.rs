@@ -2,6 +2,7 @@
 
 mod deadlocks;
 mod dumps;
+mod endless;
 mod loops;
 mod states;
 

@@ -2,6 +2,7 @@
 
 use super::{at, listing, place};
 use crate::arch::Generation::{self, Gfx9, Gfx10, Gfx11, Gfx12, Gfx90a, Gfx940};
+use crate::arch::StopKind;
 use crate::triage::hang::WaveState::{
     self, AtBarrier, Ended, Faulted, Halted, Running, Sleeping, Unknown, WaitingMemory,
 };
@@ -19,7 +20,7 @@ fn running(generation: Generation, text: &str, label: &str) -> WaveState {
 }
 
 fn with(generation: Generation, text: &str, label: &str, status: Status) -> WaveState {
-    state(Some(&[]), status, position(generation, text, label).as_ref(), false, false)
+    state(&[], status, position(generation, text, label).as_ref(), false, false)
 }
 
 const BARRIER: &str = "
@@ -132,7 +133,7 @@ fn barriers_of_single_waves_do_nothing() {
         [(Gfx90a, BARRIER, "at"), (Gfx11, BARRIER, "behind"), (Gfx12, SPLIT, "wait")]
     {
         let position = position(generation, text, label);
-        assert_eq!(state(Some(&[]), NONE, position.as_ref(), false, true), Running, "{generation:?}");
+        assert_eq!(state(&[], NONE, position.as_ref(), false, true), Running, "{generation:?}");
     }
 }
 
@@ -142,9 +143,7 @@ fn halted_waves_do_not_wait() {
     let halted = Status { is_halted: Some(true), ..NONE };
     assert_eq!(with(Gfx90a, BARRIER, "at", halted), Halted);
     let position = position(Gfx90a, BARRIER, "at");
-    for name in ["breakpoint", "watchpoint", "single_step", "debug_trap"] {
-        assert_eq!(state(Some(&[name.to_owned()]), NONE, position.as_ref(), false, false), Halted, "{name}");
-    }
+    assert_eq!(state(&[StopKind::Debugger], NONE, position.as_ref(), false, false), Halted);
     let text = "
         s_sethalt 1
         set:
@@ -166,8 +165,7 @@ fn stop_reasons_of_all_targets_are_faults_or_debugger_stops() {
     for name in targets.all_names() {
         let target = targets.target(name).unwrap();
         for reason in &target.stop_reasons {
-            let found =
-                state(Some(std::slice::from_ref(&reason.name)), NONE, position.as_ref(), false, false);
+            let found = state(&StopKind::of([reason]), NONE, position.as_ref(), false, false);
             let is_debugger =
                 ["breakpoint", "watchpoint", "single_step", "debug_trap"].contains(&reason.name.as_str());
             assert_eq!(found, if is_debugger { Halted } else { Faulted }, "{}", reason.name);
@@ -191,7 +189,7 @@ fn sleep_end_and_missing_code() {
         ["sleep", "behind", "end"].map(|label| running(Gfx9, text, label)),
         [Sleeping, Sleeping, Ended]
     );
-    assert_eq!(state(Some(&[]), NONE, None, false, false), Unknown);
+    assert_eq!(state(&[], NONE, None, false, false), Unknown);
     assert!(place(&listing(Gfx9, text), 0x1002).is_none());
     assert!(place(&listing(Gfx9, "s_nop 0\n.long 0xffffffff"), 0x1004).is_none());
 }

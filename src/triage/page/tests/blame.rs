@@ -77,7 +77,7 @@ fn the_instruction_at_the_pc_is_not_executed() {
 #[test]
 fn a_page_without_an_access_is_named() {
     let mut triage = overrun();
-    triage.suspects[0].evidence = vec![Evidence::OnPage { page: 0x7f00_0020_1000 }];
+    triage.suspects[0].evidence = vec![Evidence::OnPage { page: 0x7f00_0020_1000, bytes: 4096 }];
     triage.missing = vec![MissingData::Access { page: 0 }];
     let text = page(&triage);
     let end = "saxpy.hip:54 (likely); no examined access leads to the reported page 0x0";

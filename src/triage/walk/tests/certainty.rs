@@ -1,6 +1,7 @@
 //! Certainty of the best access.
 
 use super::*;
+use crate::triage::Suspect;
 
 /// The certainty of the best access of code, if the page of its address is reported for an agent.
 fn certainty(text: &str, agent: Option<u32>) -> Confidence {
@@ -9,19 +10,33 @@ fn certainty(text: &str, agent: Option<u32>) -> Confidence {
 }
 
 fn reported(text: &str, fault: &Fault) -> Confidence {
-    let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
+    let found = suspects(("gfx90a", WaveSize::W64, Gfx90a), text, fault);
+    found.first().map_or(Confidence::Possible, |one| one.confidence)
+}
+
+/// The ranked accesses of code in a wave with two known addresses: 0x7f0000100000 in v2 and v3, 0x7f0000200000 in v8 and
+/// v9.
+pub(super) fn suspects(gpu: (&str, WaveSize, Generation), text: &str, fault: &Fault) -> Vec<Suspect> {
+    let (name, size, generation) = gpu;
+    let arch = Targets::builtin().kind(name, size).unwrap();
     let mut session =
         registers(&arch, &[ADDRESS[0], ADDRESS[1], ("exec", 1), ("v8", 0x20_0000), ("v9", 0x7f00)]);
     session.expect_exists().return_const(true);
+    session.expect_loaded_range().returning(|_, _| crate::session::LoadedRange {
+        start: 0,
+        last: u64::MAX,
+        segment: None,
+    });
     session.expect_wave().returning(|wave| Ok(info(wave, 0x1000, None, 0)));
     session.expect_has_whole_map().return_const(false);
     session.expect_place().returning(|address, wave| {
         Ok(MemoryAddress { space: GLOBAL, address: Address(address), wave: Some(wave), lane: None })
     });
-    session.expect_region().returning(|_, _| Region {
+    // The page of v2 and v3 is not captured.
+    session.expect_region().returning(|at, _| Region {
         start: 0,
         last: u64::MAX,
-        readable: true,
+        readable: at & !0xfff != 0x7f00_0010_0000,
         code: false,
         name: None,
     });
@@ -30,7 +45,7 @@ fn reported(text: &str, fault: &Fault) -> Confidence {
     let (apertures, launches) = (HashMap::new(), Launches::default());
     let work = Work::default();
     let of_wave = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
-    let walk = walk(&code(Gfx90a, text));
+    let walk = walk(&code(generation, text));
     let sighted = |candidate| {
         let look = walk.looks(candidate, &of_wave, false).into_iter().next()?;
         let access = walk.instruction(candidate)?.effects.as_ref().ok()?.access.clone()?;
@@ -38,7 +53,7 @@ fn reported(text: &str, fault: &Fault) -> Confidence {
         Some(Sighted { walk: &walk, candidate, sightings, waves: 1 })
     };
     let all = walk.candidates.iter().filter_map(sighted).collect();
-    rank(all, judge.has_page(), true).suspects.first().map_or(Confidence::Possible, |one| one.confidence)
+    rank(all, judge.has_page(), true).suspects
 }
 
 const LOAD: &str = "global_load_dword v1, v[2:3], off";
@@ -51,6 +66,21 @@ fn an_access_whose_registers_depend_on_the_path_is_not_exact() {
     assert_eq!(between("v_mov_b32_e32 v4, 0"), Confidence::Exact);
     assert_eq!(between("v_mov_b32_e32 v2, 0"), Confidence::Likely);
     assert_eq!(between("s_and_saveexec_b64 s[6:7], vcc"), Confidence::Likely);
+}
+
+/// Either the load before the branch had this address, or the store behind it: each excludes the other.
+#[test]
+fn accesses_of_different_paths_are_possible() {
+    let address = FaultAddress { start: 0x7f00_0010_0000, bytes: PAGE, is_inexact: false };
+    let fault = Fault { kind: FaultKind::Page, address: Some(address), ..Fault::default() };
+    let text = format!(
+        "{LOAD}\ns_cbranch_scc1 END\nv_mov_b32_e32 v2, v20\nglobal_store_dword v[2:3], v1, off\nEND:\nPC\ns_endpgm"
+    );
+    let found = suspects(("gfx90a", WaveSize::W64, Gfx90a), &text, &fault);
+    let found: Vec<_> =
+        found.iter().map(|one| (one.text.split(' ').next().unwrap(), one.confidence)).collect();
+    let possible = Confidence::Possible;
+    assert_eq!(found, [("global_store_dword", possible), ("global_load_dword", possible)]);
 }
 
 /// Each candidate but the first one loads from another page.
@@ -103,4 +133,36 @@ fn large_graphs_cost_bounded_work() {
     let started = std::time::Instant::now();
     assert!(walk(&code).candidates.iter().all(|one| one.is_in_loop || one.has_other_path));
     assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
+
+/// A report that may not have the exact address excludes no access off its page.
+#[test]
+fn an_inexact_report_makes_nothing_exact() {
+    let address = FaultAddress { start: 0x7f00_0010_0000, bytes: PAGE, is_inexact: true };
+    let fault = Fault { kind: FaultKind::Page, address: Some(address), ..Fault::default() };
+    assert_eq!(reported(&format!("{LOAD}\nPC\ns_endpgm"), &fault), Confidence::Likely);
+    let other = format!("{LOAD}\nglobal_load_dword v1, v[10:11], off\nPC\ns_endpgm");
+    assert_eq!(reported(&other, &fault), Confidence::Possible);
+}
+
+/// A load of captured memory does not fault, if it is mapped: a store to it may, and comes first.
+#[test]
+fn of_captured_memory_the_store_is_blamed() {
+    let address = FaultAddress { start: 0x7f00_0020_0000, bytes: PAGE, is_inexact: false };
+    let fault = Fault { kind: FaultKind::Page, address: Some(address), ..Fault::default() };
+    let load = "global_load_dword v1, v[8:9], off";
+    let gpu = ("gfx90a", WaveSize::W64, Gfx90a);
+    let both = format!("{load}\nglobal_store_dword v[8:9], v1, off\nPC\ns_endpgm");
+    let found = suspects(gpu, &both, &fault);
+    assert!(found[0].text.starts_with("global_store") && found[0].confidence == Confidence::Likely);
+    assert_eq!(reported(&format!("{load}\nPC\ns_endpgm"), &fault), Confidence::Likely);
+}
+
+/// In a kernel each jump to an address in a register leads anywhere, and VSKIP skips instructions.
+#[test]
+fn hidden_paths_make_nothing_exact() {
+    let after = |code: &str| certainty(&format!("{LOAD}\nPC\n{code}\ns_endpgm"), None);
+    assert_eq!(after("s_nop 0"), Confidence::Exact);
+    assert_eq!(after("s_setpc_b64 s[4:5]"), Confidence::Likely);
+    assert_eq!(after("s_setvskip s0, 1"), Confidence::Likely);
 }

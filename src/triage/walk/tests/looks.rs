@@ -103,6 +103,28 @@ fn branches_that_exec_and_vcc_contradict_are_not_taken() {
     assert!(is_taken("scc0", 1, 0));
 }
 
+/// A comparison whose registers have their values still decides a branch on the way, and one that skips the access.
+#[test]
+fn comparisons_decide_branches() {
+    let looks = |branch: &str, compared: u64, more: &str| {
+        let text = format!(
+            "s_cmp_eq_u64 s[4:5], 0
+            v_mov_b32_e32 v9, 0
+            s_cbranch_{branch} END
+            s_load_dword s1, s[2:3], 0x0
+            END:
+            {more}
+            PC
+            s_endpgm"
+        );
+        let values = [("s2", 0), ("s3", 0), ("s4", compared), ("s5", 0), ("exec", 1)];
+        look(&text, "s_load", &values).is_some()
+    };
+    assert!(looks("scc1", 7, "s_nop 0") && !looks("scc1", 0, "s_nop 0"));
+    assert!(looks("scc0", 0, "s_nop 0") && !looks("scc0", 7, "s_nop 0"));
+    assert!(looks("scc1", 0, "s_mov_b32 s4, 0"), "the compared value is lost");
+}
+
 #[test]
 fn a_call_loses_the_registers_of_the_convention() {
     let at = |first: u32| {

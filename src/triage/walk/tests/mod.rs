@@ -17,13 +17,15 @@ use crate::triage::judge::Judge;
 use crate::triage::listings::{Decoded, Listing};
 use crate::triage::rank::{Sighted, missing_code, rank};
 use crate::triage::survey::tests::info;
-use crate::triage::{Confidence, MissingData, UnknownAddressCause};
+use crate::triage::{Confidence, Limit, MissingData, UnknownAddressCause};
 use crate::units::{Address, LaneSet, Pc, WaveId, WaveSize};
 
 use Generation::{Gfx10, Gfx11, Gfx12, Gfx90a};
 
 mod certainty;
+mod images;
 mod looks;
+mod origins;
 mod paths;
 mod recovery;
 
@@ -90,7 +92,7 @@ fn expect(generation: Generation, text: &str, expected: &[(&str, usize, Option<u
 }
 
 /// Registers of a wave: named values; of vectors all lanes have `value + lane * 0x100`.
-fn registers(arch: &Arc<WaveArch>, values: &[(&str, u64)]) -> MockInspect {
+pub(in crate::triage) fn registers(arch: &Arc<WaveArch>, values: &[(&str, u64)]) -> MockInspect {
     let mut known: HashMap<RegId, RegisterValue> = HashMap::new();
     for (name, value) in values {
         let register = arch.named(name).unwrap();
@@ -129,8 +131,8 @@ fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
     walk.looks(walk.candidates.iter().find(is_it).unwrap(), &registers, false).into_iter().next()
 }
 
-/// The addresses of a load whose registers are overwritten, from values that survived.
-fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) -> Look {
+/// Registers of a wave of gfx90a, and dwords of memory by their addresses.
+fn with_memory(values: &[(&str, u64)], memory: &'static [(u64, u32)]) -> MockInspect {
     let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
     let mut session = registers(&arch, values);
     session.expect_read().returning(move |place, buffer| {
@@ -139,6 +141,12 @@ fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) 
         buffer.copy_from_slice(&value.to_le_bytes());
         Ok(4)
     });
+    session
+}
+
+/// The addresses of a load whose registers are overwritten, from values that survived.
+fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) -> Look {
+    let session = with_memory(values, memory);
     let (apertures, launches) = (HashMap::new(), Launches::default());
     let work = Work::default();
     let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);

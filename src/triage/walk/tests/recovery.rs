@@ -80,6 +80,59 @@ fn loaded_addresses_are_loaded_again() {
     assert!(recovered(&text("s_nop 0"), &values, &[]).addresses.is_empty());
 }
 
+/// Another lane may have written what a lane loaded. A store at an unknown address makes the value doubtful, if it can
+/// reach that memory.
+#[test]
+fn stores_of_other_lanes_change_loaded_addresses() {
+    let look = |store: &str| {
+        let text = format!(
+            "global_load_dwordx2 v[2:3], v6, s[6:7] offset:8
+            s_waitcnt vmcnt(0)
+            global_load_dword v60, v[2:3], off
+            v_mov_b32_e32 v2, 0
+            {store}
+            PC
+            s_endpgm"
+        );
+        let values = [("v6", 0x1_0000), ("s6", 0), ("s7", 0), ("exec", 3), ("v3", 0x7f00)];
+        let memory = &[(0x1_0008, 0xabc0), (0x1_000c, 0x7f00), (0x1_0108, 0xdef0), (0x1_010c, 0x7f00)];
+        let look = recovered(&text, &values, memory);
+        let lanes: Vec<u8> = look.addresses.iter().map(|at| at.lane.unwrap().0).collect();
+        (lanes, look.is_doubtful)
+    };
+    assert_eq!(look("s_nop 0"), (vec![0, 1], false));
+    // Lane 1 writes at 0x10100 - 248, where lane 0 has loaded.
+    assert_eq!(look("global_store_dword v6, v9, s[6:7] offset:-248"), (vec![1], false));
+    assert_eq!(look("global_store_dword v6, v9, s[6:7] offset:-4096"), (vec![0, 1], false));
+    for unknown in ["global_store_dword v[20:21], v9, off", "flat_atomic_add v[20:21], v9"] {
+        assert_eq!(look(unknown), (vec![0, 1], true), "{unknown}");
+    }
+    for elsewhere in ["ds_write_b32 v20, v9", "scratch_store_dword v20, v9, off"] {
+        assert_eq!(look(elsewhere), (vec![0, 1], false), "{elsewhere}");
+    }
+}
+
+/// A path on which an instruction gave a register another value than it has is impossible; of possible ones that differ
+/// one is chosen.
+#[test]
+fn registers_refute_paths() {
+    let look = |values: &[(&str, u64)]| {
+        let text = "v_mov_b32_e32 v2, v6
+            global_load_dword v60, v[2:3], off
+            s_cbranch_scc1 END
+            v_mov_b32_e32 v2, v7
+            END:
+            PC
+            s_endpgm";
+        let all = [&[("v2", 9), ("v3", 0x7f00), ("exec", 1)], values].concat();
+        let look = recovered(text, &all, &[]);
+        (look.addresses.first().and_then(|at| at.global), look.is_choice, look.is_detour)
+    };
+    assert_eq!(look(&[("v6", 5), ("v7", 9)]), (Some(0x7f00_0000_0005), false, true));
+    assert_eq!(look(&[("v6", 9), ("v7", 5)]), (Some(0x7f00_0000_0009), false, false));
+    assert_eq!(look(&[]), (Some(0x7f00_0000_0009), true, false));
+}
+
 /// Spilled scalars are lanes of a VGPR: a write of another lane keeps them.
 #[test]
 fn lanes_of_spilled_scalars_survive_writes_of_other_lanes() {
@@ -220,4 +273,106 @@ fn an_access_at_the_pc_of_a_loop_has_its_turn_before() {
     let looks = walk.looks(&walk.candidates[0], &registers, false);
     let found: Vec<_> = looks.iter().map(|look| (look.way.distance, look.unknown.is_some())).collect();
     assert_eq!(found, [(0, false), (3, true)]);
+}
+
+/// The addresses of the lanes, and the lanes without one.
+fn by_lane(text: &str, more: &[(&str, u64)]) -> (Vec<(u8, u64)>, LaneSet) {
+    let values = [("s4", 0x40), ("s5", 0x50), ("s6", 0xf), ("s7", 0), ("v3", 0x7f00), ("exec", 0xf)];
+    let values: Vec<_> = values.iter().chain(more).copied().collect();
+    let look = recovered(text, &values, &[]);
+    let found = look.addresses.iter().map(|at| (at.lane.unwrap().0, at.global.unwrap() & 0xff)).collect();
+    (found, look.unknown.map_or(LaneSet::EMPTY, |unknown| unknown.lanes))
+}
+
+/// A vector instruction writes active lanes alone: the others keep their values.
+#[test]
+fn inactive_lanes_keep_their_values() {
+    let text = "v_mov_b32_e32 v2, s4
+        s_and_saveexec_b64 s[6:7], vcc
+        v_mov_b32_e32 v2, s5
+        s_mov_b64 exec, s[6:7]
+        global_load_dword v60, v[2:3], off
+        v_mov_b32_e32 v2, 0
+        PC
+        s_endpgm";
+    let expected = vec![(0, 0x50), (1, 0x50), (2, 0x40), (3, 0x40)];
+    assert_eq!(by_lane(text, &[("vcc", 3)]), (expected, LaneSet::EMPTY));
+    // The mask is unknown.
+    assert_eq!(by_lane(text, &[]), (vec![], LaneSet(0xf)));
+}
+
+/// The access was executed in its lanes: a write under the same EXEC, or a wider one, was, too.
+#[test]
+fn lanes_of_the_access_were_active_at_its_other_instructions() {
+    let text = |before: &str| {
+        format!(
+            "{before}
+            v_mov_b32_e32 v2, s5
+            global_load_dword v60, v[2:3], off
+            v_mov_b32_e32 v2, 0
+            s_or_b64 exec, exec, s[8:9]
+            PC
+            s_endpgm"
+        )
+    };
+    let all: Vec<_> = (0..4).map(|lane| (lane, 0x50)).collect();
+    assert_eq!(by_lane(&text("s_and_saveexec_b64 s[8:9], vcc"), &[]), (all, LaneSet::EMPTY));
+    // EXEC at the write may have been narrower than at the access.
+    let text = text("").replace("global", "s_mov_b64 exec, s[10:11]\nglobal");
+    assert_eq!(by_lane(&text, &[]), (vec![], LaneSet(0xf)));
+}
+
+/// "V_CMP": the bits of inactive lanes are 0.
+#[test]
+fn comparisons_clear_the_bits_of_inactive_lanes() {
+    let text = "s_and_saveexec_b64 s[6:7], s[8:9]
+        v_cmp_eq_u32_e64 s[10:11], s4, s4
+        s_mov_b64 exec, s[6:7]
+        v_cndmask_b32_e64 v2, v8, v9, s[10:11]
+        global_load_dword v60, v[2:3], off
+        v_mov_b32_e32 v2, 0
+        s_mov_b64 s[10:11], 0
+        PC
+        s_endpgm";
+    let values = [("s8", 3), ("s9", 0), ("v8", 0x10), ("v9", 0x20)];
+    let expected = vec![(0, 0x20), (1, 0x20), (2, 0x10), (3, 0x10)];
+    assert_eq!(by_lane(text, &values), (expected, LaneSet::EMPTY));
+}
+
+/// A copy is one in the lanes that were active at it.
+#[test]
+fn copies_in_inactive_lanes_are_none() {
+    let text = "v_mov_b32_e32 v2, v11
+        global_load_dword v60, v[2:3], off
+        s_and_saveexec_b64 s[6:7], vcc
+        v_mov_b32_e32 v9, v8
+        s_mov_b64 exec, s[6:7]
+        v_mov_b32_e32 v2, 0
+        v_mov_b32_e32 v11, 0
+        PC
+        s_endpgm";
+    let copied = text.replace("v9, v8", "v9, v2");
+    assert_eq!(by_lane(&copied, &[("v9", 0x70), ("vcc", 3)]).0, []);
+    assert_eq!(by_lane(text, &[("v9", 0x70), ("vcc", 3)]).0, []);
+}
+
+/// Behind a barrier another wave of the work-group may have written the LDS.
+#[test]
+fn lds_is_not_read_again_behind_a_barrier() {
+    let text = |load: &str, between: &str| {
+        format!(
+            "{load}
+            s_waitcnt vmcnt(0) lgkmcnt(0)
+            {between}
+            global_load_dword v60, v[2:3], off
+            v_mov_b32_e32 v2, 0
+            PC
+            s_endpgm"
+        )
+    };
+    let values = [("v8", 0x40), ("v9", 0), ("v3", 0x7f00), ("exec", 1)];
+    let is_known =
+        |load, between| !recovered(&text(load, between), &values, &[(0x40, 0xabc0)]).addresses.is_empty();
+    assert!(is_known("ds_read_b32 v2, v8", "s_nop 0") && !is_known("ds_read_b32 v2, v8", "s_barrier"));
+    assert!(is_known("global_load_dword v2, v[8:9], off", "s_barrier"));
 }

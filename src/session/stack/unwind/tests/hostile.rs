@@ -270,6 +270,27 @@ fn a_rule_that_cannot_be_decoded_costs_its_register_only() {
     assert_eq!((answer.class(), answer.op), (Class::Decode, "DW_CFA_expression"));
 }
 
+/// `leaf` loses s33, by which `middle` finds s34 of its caller.
+#[test]
+fn a_register_by_a_lost_one_is_lost_with_the_frame_that_lost_it() {
+    let by_33 = [0x10, 66, 7, 0x90, 65, 0x94, 4, 0x36, 0xe9, 2];
+    let leaf = fde(LEAF, 0x100, &[&CFA[..], &PAIR, &[0x07, 65]].concat());
+    let middle = fde(MIDDLE, 0x100, &[&CFA[..], &PAIR, &by_33].concat());
+    let reader = Reader::new(dump(&[cie(&[]), leaf, middle].concat(), code()));
+    let mut walk = Unwinder::new(&reader, WaveId(0)).unwrap();
+    while walk.step() {}
+    assert_eq!(walk.frames().len(), 3, "{:?}", walk.end());
+    for (level, register) in [(1, 65), (2, 65), (2, 66)] {
+        let mut contents = RegisterBytes::unknown();
+        walk.level(level).read_register(DwarfReg(register), Frame::Current, &mut contents);
+        assert_eq!((contents.known, contents.undefined & 1), (0, 1), "{level} {register}");
+        assert_eq!(
+            contents.origin.unwrap().named(&*walk.kind),
+            "the function of frame 0 does not preserve SGPR33 for its caller"
+        );
+    }
+}
+
 #[test]
 fn bad_entries_cost_themselves() {
     let good = fde(LEAF, 0x100, &[&CFA[..], &OUTERMOST].concat());

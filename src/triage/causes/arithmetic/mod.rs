@@ -1,0 +1,356 @@
+//! Arithmetic exceptions: the instructions before the PC that can raise them, on the known paths, and the operands that
+//! explain them.
+
+mod float;
+
+use float::{Float, Format, Raise, can_raise, operation, raises};
+
+use super::{innermost, source_at};
+use crate::isa::{ReadRegister as _, RegisterFile, RegisterRange};
+use crate::session::{Inspect, WaveInfo};
+use crate::triage::listings::{CodeAt, Decoded, Listings};
+use crate::triage::registers::{WaveRegisters, apertures};
+use crate::triage::walk::executed::Operands;
+use crate::triage::walk::launch::Launches;
+use crate::triage::walk::registers::Registers;
+use crate::triage::walk::work::Work;
+use crate::triage::{Arithmetic, Cause, Confidence, SourceAt, walk};
+use crate::units::{LaneId, LaneSet};
+
+/// Maximum number of instructions from the one that raises an exception to the PC.
+const MAX_DISTANCE: usize = 32;
+
+/// An instruction that can have raised the exceptions.
+#[derive(Debug)]
+struct Raiser {
+    address: u64,
+    text: String,
+    file: Option<String>,
+    line: Option<u64>,
+    /// Whether all paths to the PC have it.
+    is_certain: bool,
+    found: Verdict,
+}
+
+/// The result of an examination of operands.
+#[derive(Debug, Default)]
+struct Verdict {
+    /// The operands that explain an exception, by lane; a scalar operation has none.
+    operands: Vec<(Option<LaneId>, String)>,
+    /// Whether EXEC before the instruction is unknown: the lanes are an upper bound.
+    is_bound: bool,
+    /// Why the operands of the first lane that is open decide nothing; `None`: those of all lanes decide.
+    open: Option<Open>,
+}
+
+/// Why the operands of an instruction decide nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// The register has no known value.
+    Value(RegisterRange),
+    /// An operand in a form that is not computed: packed, of other lanes, a part of a register.
+    Form,
+    /// The result is not computed.
+    Result,
+    /// Another path leaves other values.
+    Path,
+}
+
+/// The arithmetic exception of a wave.
+pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Cause {
+    let reasons = info.stop.iter().flatten();
+    let exceptions: Vec<&str> = reasons
+        .filter(|name| name.starts_with("fp_") || *name == "int_divide_by_0")
+        .map(String::as_str)
+        .collect();
+    let all = candidates(session, info, code, &exceptions).unwrap_or_default();
+    let (explained, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| !one.found.operands.is_empty());
+    let chosen = if explained.is_empty() { open } else { explained };
+    let at = innermost(session, info);
+    let place = chosen.first().map(|first| first.place(session, &at));
+    // Instructions of one line are one operation of the source.
+    let is_one_line = chosen.windows(2).all(|pair| match pair {
+        [one, next] => one.line.is_some() && (&one.file, one.line) == (&next.file, next.line),
+        _ => true,
+    });
+    let mut chosen = chosen.into_iter();
+    let first = chosen.next();
+    let others: Vec<(u64, String)> = chosen.map(|one| (one.address, one.text)).collect();
+    let doubt = first.as_ref().and_then(|first| first.doubt(session, info, others.len()));
+    Cause::Arithmetic(Arithmetic {
+        kinds: exceptions.iter().map(|name| name.to_uppercase()).collect(),
+        at: place.filter(|_| is_one_line).unwrap_or(at),
+        confidence: if first.is_none() || doubt.is_some() {
+            Confidence::Possible
+        } else {
+            Confidence::Likely
+        },
+        doubt,
+        is_bound: first.as_ref().is_some_and(|first| first.found.is_bound),
+        others,
+        operands: first.as_ref().map(|first| first.found.operands.clone()).unwrap_or_default(),
+        instruction: first.map(|first| (first.address, first.text)),
+        wave: info.wave,
+    })
+}
+
+/// The instructions before the PC that can have raised one of the exceptions, the nearest first: without those whose
+/// known operands raise none.
+fn candidates(
+    session: &dyn Inspect,
+    info: &WaveInfo,
+    code: &mut Listings,
+    exceptions: &[&str],
+) -> Option<Vec<Raiser>> {
+    let pc = info.pc?.0;
+    let listing = code.around(CodeAt { session, wave: info.wave, address: pc })?.ok()?;
+    let work = Work::default();
+    let paths = walk::search(&listing, pc, &[], false, &work);
+    let (apertures, launches) = (apertures(session, info.wave), Launches::default());
+    let registers = Registers::new(session, info.wave, &apertures, &launches, &work);
+    let all = info.kind.wave_size.all();
+    let each = paths.executed(MAX_DISTANCE).into_iter().filter_map(|executed| {
+        let one = paths.text_of(&executed)?;
+        let halves = raising(&one.text, exceptions);
+        if halves.is_empty() {
+            return None;
+        }
+        let ways = paths.operands(&executed, &registers);
+        let mut verdicts = ways.iter().map(|way| {
+            let each = halves.iter().map(|half| verdict(one, half, way, all, exceptions));
+            each.reduce(Verdict::or).unwrap_or_default()
+        });
+        let mut found = verdicts.next()?;
+        if verdicts.any(|other| other.operands != found.operands) {
+            found = Verdict { open: Some(Open::Path), is_bound: true, ..Verdict::default() };
+        }
+        let can = found.open.is_some() || !found.operands.is_empty();
+        can.then(|| Raiser {
+            address: one.address,
+            text: one.text.clone(),
+            file: one.file.as_ref().map(ToString::to_string),
+            line: one.line,
+            is_certain: executed.is_certain,
+            found,
+        })
+    });
+    Some(each.collect())
+}
+
+impl Raiser {
+    /// Its place in the source; without a line that of the PC.
+    fn place(&self, session: &dyn Inspect, pc: &SourceAt) -> SourceAt {
+        match (self.line, (&self.file, self.line) == (&pc.file, pc.line)) {
+            (Some(_), false) => source_at(session, None, self.file.clone(), self.line),
+            _ => pc.clone(),
+        }
+    }
+
+    /// The reason for which it is only possible; `None`: it is the cause.
+    fn doubt(&self, session: &dyn Inspect, info: &WaveInfo, others: usize) -> Option<String> {
+        if let (true, Some(Open::Value(range))) = (self.found.operands.is_empty(), self.found.open) {
+            let registers = WaveRegisters::new(session, info.wave);
+            let lane = info.exec.and_then(LaneSet::first).unwrap_or_default();
+            let why = match registers.dword(range.file, range.first, lane) {
+                Some(_) => "was overwritten after it",
+                None => "is not captured",
+            };
+            return Some(format!("its operand {} {why}", name(range)));
+        }
+        let why = if self.found.operands.is_empty() {
+            match self.found.open {
+                Some(Open::Form) => "packed operands, and those of other lanes, are not computed",
+                Some(Open::Path) | None => "its operands do not show the exception",
+                Some(Open::Value(_) | Open::Result) => "its result is not computed",
+            }
+        } else if others > 0 {
+            "other instructions have such operands, too"
+        } else if !self.is_certain {
+            "another path leads to the PC"
+        } else if self.found.is_bound {
+            "the active lanes are unknown"
+        } else {
+            return None;
+        };
+        Some(why.to_owned())
+    }
+}
+
+impl Verdict {
+    /// Of both halves of a dual instruction.
+    fn or(mut self, other: Self) -> Self {
+        for (lane, text) in other.operands {
+            match self.operands.iter_mut().find(|(known, _)| *known == lane) {
+                Some((_, known)) => *known = format!("{known}, {text}"),
+                None => self.operands.push((lane, text)),
+            }
+        }
+        self.operands.sort_by_key(|(lane, _)| *lane);
+        Self { is_bound: self.is_bound || other.is_bound, open: self.open.or(other.open), ..self }
+    }
+}
+
+/// The text, or the halves of a dual instruction, that can raise one of the exceptions.
+fn raising<'a>(text: &'a str, exceptions: &[&str]) -> Vec<&'a str> {
+    let halves = text.split("::").map(str::trim);
+    halves.filter(|half| exceptions.iter().any(|name| can_raise(half, name))).collect()
+}
+
+/// The lanes in which an instruction raises one of the exceptions. `all`: the lanes of a wave.
+fn verdict(
+    one: &Decoded,
+    half: &str,
+    before: &Operands<'_, '_>,
+    all: LaneSet,
+    exceptions: &[&str],
+) -> Verdict {
+    let operation = operation(half).unwrap_or_default();
+    let sources = Source::of(half, one);
+    let exec = before.exec();
+    let is_scalar = half.starts_with("s_") || operation.starts_with("s_");
+    let lanes = match exec.unwrap_or(all) {
+        lanes if is_scalar => LaneSet::one(lanes.first().unwrap_or_default()),
+        lanes => lanes,
+    };
+    let mut found = Verdict { is_bound: exec.is_none() && !is_scalar, ..Verdict::default() };
+    for lane in lanes.iter() {
+        let values: Vec<Option<(String, Float)>> = sources.iter().map(|of| of.value(before, lane)).collect();
+        let floats: Vec<Option<Float>> =
+            values.iter().map(|of| of.as_ref().map(|(_, of)| of.clone())).collect();
+        let mut is_open = false;
+        let mut explained = None;
+        for exception in exceptions.iter().filter(|name| can_raise(half, name)) {
+            match raises(operation, &floats, exception) {
+                Raise::Yes(of) => explained = explained.or(Some(of)),
+                Raise::No => {}
+                Raise::Unknown => is_open = true,
+            }
+        }
+        if let Some(of) = explained {
+            let text = |index: &usize| {
+                let (name, value) = values.get(*index)?.as_ref()?;
+                Some(if name.is_empty() { value.text.clone() } else { format!("{name} = {}", value.text) })
+            };
+            let lane = (!is_scalar).then_some(lane);
+            found.operands.push((lane, of.iter().filter_map(text).collect::<Vec<_>>().join(", ")));
+        } else if is_open {
+            let unknown = sources.iter().zip(&values).find(|(_, value)| value.is_none());
+            let open = unknown.map_or(Open::Result, |(of, _)| of.open());
+            found.open = found.open.or(Some(open));
+        }
+    }
+    found
+}
+
+/// An operand that an instruction reads as a value.
+struct Source<'a> {
+    text: &'a str,
+    register: Option<RegisterRange>,
+    format: Format,
+    is_absolute: bool,
+    is_negated: bool,
+    /// Whether the instruction selects other lanes or parts of registers.
+    is_selected: bool,
+}
+
+impl<'a> Source<'a> {
+    /// The operands of an instruction, or of its half.
+    fn of(half: &'a str, one: &Decoded) -> Vec<Self> {
+        let Some((_, operands)) = half.split_once(char::is_whitespace) else { return Vec::new() };
+        let format = operation(half).and_then(Format::of_sources).unwrap_or(Format::Other);
+        let selections = ["op_sel", "_sel:", "dpp", "quad_perm", "row_", "sdwa", "v_pk_"];
+        let is_selected = selections.iter().any(|name| half.contains(name));
+        let writes = |range: RegisterRange| {
+            one.effects.as_ref().is_ok_and(|effects| effects.writes.iter().any(|write| write.range == range))
+        };
+        let source = |text: &'a str| {
+            // Modifiers follow the last operand.
+            let text = text.split_whitespace().next().unwrap_or_default();
+            let (is_negated, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+            let absolute = text.strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
+            let absolute =
+                absolute.or_else(|| text.strip_prefix("abs(").and_then(|rest| rest.strip_suffix(')')));
+            let inner = absolute.unwrap_or(text);
+            let register = RegisterRange::parse(inner);
+            // A constant has its own sign.
+            let text = if register.is_none() && is_negated { text } else { inner };
+            let is_selected = is_selected || inner.ends_with(".h") || inner.ends_with(".l");
+            Self { text, register, format, is_absolute: absolute.is_some(), is_negated, is_selected }
+        };
+        let mut all: Vec<Self> = operands.split(',').map(|text| source(text.trim())).collect();
+        let is_destination = |of: &Self| of.register.is_none_or(writes);
+        if all.first().is_some_and(is_destination) && !all.is_empty() {
+            all.remove(0);
+        }
+        if half.starts_with("v_div_scale") && all.first().is_some_and(is_destination) {
+            all.remove(0);
+        }
+        // The old destination is the addend.
+        let accumulates =
+            ["v_fmac_", "v_mac_", "v_dual_fmac_", "s_fmac_"].iter().any(|name| half.starts_with(name));
+        if accumulates && let Some(first) = operands.split(',').next() {
+            all.push(source(first.trim()));
+        }
+        // The other source is an exponent, an index or the value to insert into.
+        let with_integers = ["v_ldexp_", "v_trig_preop_", "v_cvt_pk_u8_", "v_cvt_pkaccum_u8_", "v_cvt_sr_"];
+        if with_integers.iter().any(|name| half.starts_with(name)) {
+            all.truncate(1);
+        }
+        all
+    }
+
+    /// Why it has no value.
+    fn open(&self) -> Open {
+        let of_one_register =
+            |range: &RegisterRange| !self.is_selected && range.count == self.format.dwords();
+        self.register.filter(of_one_register).map_or(Open::Form, Open::Value)
+    }
+
+    /// The value before the instruction, with its name; without one for a constant.
+    fn value(&self, before: &Operands<'_, '_>, lane: LaneId) -> Option<(String, Float)> {
+        let modified = |of: Float| of.modified(self.is_absolute, self.is_negated);
+        if self.is_selected {
+            return None;
+        }
+        let Some(range) = self.register else {
+            return Some((String::new(), modified(self.format.constant(self.text)?)));
+        };
+        if range.count != self.format.dwords() {
+            return None;
+        }
+        let dword = |index| before.dword(range.file, range.first.checked_add(index)?, lane);
+        if let Some(dwords) = (0..range.count).map(dword).collect::<Option<Vec<u32>>>() {
+            return Some((name(range), modified(self.format.value(&dwords)?)));
+        }
+        let (text, (file, first), integer) = before.source((range.file, range.first), lane, converted)?;
+        let value = match operation(text)? {
+            of if of.starts_with("cvt_f32_u32") => i64::from(integer),
+            of if of.starts_with("cvt_f32_i32") => i64::from(integer.cast_signed()),
+            of => {
+                let byte: u32 = of.strip_prefix("cvt_f32_ubyte")?.get(..1)?.parse().ok()?;
+                i64::from(integer.wrapping_shr(8 * byte) & 0xff)
+            }
+        };
+        Some((name(RegisterRange::new(file, first, 1)), modified(Float::of_integer(value))))
+    }
+}
+
+/// The operand of a conversion from an integer: LLVM divides integers by the reciprocal of a converted divisor, which
+/// replaces it.
+fn converted(text: &str) -> Option<(RegisterFile, u16)> {
+    let (mnemonic, operands) = text.split_once(char::is_whitespace)?;
+    let is_plain = mnemonic.ends_with("_e32") || mnemonic.ends_with("_e64");
+    let is_conversion =
+        ["v_cvt_f32_u32", "v_cvt_f32_i32", "v_cvt_f32_ubyte"].iter().any(|name| mnemonic.starts_with(name));
+    let (_, source) = operands.split_once(',').filter(|_| is_plain && is_conversion)?;
+    let range = RegisterRange::parse(source.trim())?;
+    (range.count == 1).then_some((range.file, range.first))
+}
+
+fn name(range: RegisterRange) -> String {
+    let file = if range.file.is_vector() { 'v' } else { 's' };
+    match range.count {
+        1 => format!("{file}{}", range.first),
+        count => format!("{file}[{}:{}]", range.first, range.first + count - 1),
+    }
+}

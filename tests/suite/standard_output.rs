@@ -1,0 +1,188 @@
+//! Answers that cannot be written: on a full disk, to a closed standard output, to one without write access.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cli::{run, text};
+use crate::slim::{Scratch, words};
+
+/// Time for a command on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+const ERROR: &str = "cannot write to the standard output";
+
+/// A line for each command, with the arguments that it needs.
+const COMMANDS: [&str; 37] = [
+    "DUMP",
+    "--help",
+    "--version",
+    "help triage",
+    "info DUMP",
+    "triage DUMP",
+    "waves DUMP",
+    "lanes DUMP",
+    "lane-pc DUMP",
+    "groups DUMP",
+    "dispatches DUMP",
+    "arguments DUMP",
+    "disassemble DUMP",
+    "registers -r pc DUMP",
+    "memory --at 0x7f0000200000 DUMP",
+    "locals DUMP",
+    "backtrace DUMP",
+    "eval DUMP DW_OP_lit0",
+    "print DUMP i",
+    "explain DUMP i",
+    "objects DUMP",
+    "faults DUMP",
+    "code-object CODE",
+    "export DUMP",
+    "report DUMP",
+    "check SCOPE",
+    "signature DUMP",
+    "bucket DUMP",
+    "diff DUMP OTHER",
+    "slim DUMP -o OUT",
+    "dwarf CODE",
+    "view DUMP -o OUT",
+    "targets",
+    "demo --print",
+    "doctor",
+    "completions bash",
+    "--version --verbose",
+];
+
+/// Runs the program with the standard output of a redirection of the shell: `>/dev/full`, `>&-`.
+fn start(arguments: &[String], redirection: &str) -> Child {
+    let script = format!("exec \"$0\" \"$@\" {redirection}");
+    Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_lanescope")])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits for the end of a command. A command that hangs fails.
+fn end(mut child: Child, what: &str) -> Output {
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{what} hangs");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn fails(arguments: &[String], redirection: &str) {
+    let what = format!("{} {redirection}", arguments.join(" "));
+    let output = end(start(arguments, redirection), &what);
+    let error = text(&output.stderr);
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{what}: {output:?}");
+    assert!(error.contains(ERROR), "{what}: {error}");
+}
+
+/// The arguments of a line. `OUT` is removed: the command writes it again.
+fn arguments(scratch: &Scratch, line: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let dump = root.join("demo.zip");
+    let scope = scratch.path("a.scope");
+    fs::write(&scope, format!("dump {}\nwaves 1000000\n", words(&dump))).unwrap();
+    let out = scratch.path("out");
+    let _ = (fs::remove_dir_all(&out), fs::remove_file(&out));
+    let of = |word: &str| match word {
+        "DUMP" | "OTHER" => words(&dump).to_owned(),
+        "CODE" => words(&root.join("code/saxpy-gfx90a-O2.hsaco")).to_owned(),
+        "SCOPE" => words(&scope).to_owned(),
+        "OUT" => words(&out).to_owned(),
+        word => word.to_owned(),
+    };
+    line.split(' ').map(of).collect()
+}
+
+/// The options of a line that make its forms.
+fn forms(line: &str) -> &'static [Option<&'static str>] {
+    let name = line.split(' ').next().unwrap();
+    let has_json = !matches!(name, "DUMP" | "--help" | "--version" | "help" | "check" | "report" | "export")
+        && text(&run(&[name, "--help"]).stdout).contains("--json");
+    if has_json { &[None, Some("--json")] } else { &[None] }
+}
+
+#[test]
+fn an_answer_that_is_not_written_is_an_error() {
+    let scratch = Scratch::new("standard-output");
+    for line in COMMANDS {
+        for json in forms(line) {
+            for redirection in [">/dev/full", ">&-"] {
+                let arguments = arguments(&scratch, line).into_iter().chain(json.map(str::to_owned));
+                fails(&arguments.collect::<Vec<_>>(), redirection);
+            }
+        }
+    }
+    // A descriptor without write access, and the forms of other options.
+    for line in [
+        "triage DUMP",
+        "report DUMP --format json",
+        "report DUMP -o /dev/stdout",
+        "check SCOPE --format junit",
+    ] {
+        fails(&arguments(&scratch, line), "1</dev/null");
+    }
+}
+
+/// The list above has all commands.
+#[test]
+fn every_command_is_tried_without_output() {
+    let help = text(&run(&["--help"]).stdout);
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let is_tried = |name: &&str| COMMANDS.iter().any(|line| line.split(' ').next() == Some(name));
+    let untried: Vec<&str> = names.filter(|name| !name.is_empty() && !is_tried(name)).collect();
+    assert_eq!(untried, ["serve"]);
+}
+
+/// The server announces its address on standard output: nobody could connect to a free port without it.
+#[test]
+fn a_server_without_output_ends_with_an_error() {
+    let scratch = Scratch::new("standard-output-serve");
+    for line in ["serve --port 0 DUMP", "serve --port 0", "serve --once --unix OUT DUMP"] {
+        for redirection in [">/dev/full", ">&-", "1</dev/null"] {
+            fails(&arguments(&scratch, line), redirection);
+            assert!(!scratch.path("out").exists(), "{line}: the socket is left");
+        }
+    }
+    let arguments = arguments(&scratch, "serve --stdio DUMP");
+    let output = end(start(&arguments, ">&-"), "serve --stdio");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains(ERROR), "{output:?}");
+}
+
+/// A reader that leaves early is no error.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let scratch = Scratch::new("standard-output-pipe");
+    for line in COMMANDS.into_iter().chain(["targets gfx90a"]) {
+        for json in forms(line) {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+            command.args(arguments(&scratch, line)).args(*json).stdout(writer).stderr(Stdio::piped());
+            let output = end(command.spawn().unwrap(), line);
+            // The line of `check` differs.
+            let status = i32::from(line.starts_with("check"));
+            assert_eq!(output.status.code(), Some(status), "{line} {json:?}: {output:?}");
+            assert!(!text(&output.stderr).contains("write"), "{line} {json:?}: {output:?}");
+        }
+    }
+    // A file that takes all bytes.
+    let file = File::create(scratch.path("whole")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    command.args(arguments(&scratch, "triage DUMP")).stdout(file).stderr(Stdio::piped());
+    assert_eq!(end(command.spawn().unwrap(), "a file").status.code(), Some(0));
+    assert!(fs::metadata(scratch.path("whole")).unwrap().len() > 100);
+}
