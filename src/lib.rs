@@ -60,6 +60,7 @@ pub mod capture;
 pub mod check;
 mod clean;
 mod cli;
+pub mod clock;
 pub mod codeobject;
 pub mod debuginfo;
 mod diff;

@@ -28,6 +28,7 @@ use self::endpoint::{Accepted, Listener, Spare, Stream};
 use super::client::ClientOptions;
 use super::facade::Facade;
 use super::threads::Threads;
+use crate::clock::Clock;
 use crate::session::{Inspect, Interrupt};
 use crate::signals::Signals;
 use crate::view::Views;
@@ -54,6 +55,8 @@ pub struct ServeOptions {
     pub most_clients: usize,
     /// Maximum time of a connection without a packet. After a packet a client may be silent for ever.
     pub silence: Duration,
+    /// The time by which clients are silent.
+    pub clock: Clock,
 }
 
 impl Default for ServeOptions {
@@ -67,6 +70,7 @@ impl Default for ServeOptions {
             once: false,
             most_clients: 64,
             silence: Duration::from_secs(60),
+            clock: Clock::default(),
         }
     }
 }
@@ -106,13 +110,15 @@ pub fn serve(
     };
     let silence = if stdio { Duration::MAX } else { options.silence };
     let most = if options.once { 1 } else { options.most_clients };
-    let clients = Clients::new(Box::new(make_session), client_options, most, silence)?;
+    let clients =
+        Clients::new(Box::new(make_session), client_options, most, (silence, options.clock.clone()))?;
     let mut server = Server {
         listeners,
         signals,
         once: options.once,
         is_stdio: stdio,
         clients,
+        clock: options.clock.clone(),
         spare: Spare::new(),
         paused: None,
         complaint: Complaint::default(),
@@ -135,6 +141,7 @@ struct Server {
     once: bool,
     is_stdio: bool,
     clients: Clients,
+    clock: Clock,
     spare: Spare,
     /// The end of the pause of accepting.
     paused: Option<Instant>,
@@ -178,7 +185,7 @@ impl Server {
                         });
                         self.spare.take();
                         if !turned_away {
-                            self.paused = Some(Instant::now() + PAUSE);
+                            self.paused = Some(self.clock.now() + PAUSE);
                         }
                     }
                 }
@@ -188,7 +195,7 @@ impl Server {
 
     /// Waits for an event or for a deadline.
     fn wait(&mut self) -> io::Result<Woken> {
-        let now = Instant::now();
+        let now = self.clock.now();
         self.paused = self.paused.filter(|until| *until > now);
         let listeners = if self.paused.is_some() { &[] } else { self.listeners.as_slice() };
         let mut fds: Vec<PollFd<'_>> = Vec::new();

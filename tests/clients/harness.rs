@@ -21,13 +21,13 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(90);
 
 /// The program under test.
 pub(crate) fn lanescope() -> &'static str {
-    env!("CARGO_BIN_EXE_lanescope")
+    crate::support::program()
 }
 
 /// A path for this test run.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
+    let folder = crate::support::own_folder().join("clients");
     fs::create_dir_all(&folder).unwrap();
     folder.join(format!("{}-{}-{name}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)))
 }
@@ -139,7 +139,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 pub(crate) fn tool(name: &str) -> Command {
     let mut command = Command::new(name);
     // Without the user's settings and the distribution's debug information.
-    command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", env!("CARGO_TARGET_TMPDIR"));
+    command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", crate::support::own_folder());
     command.env_remove("DEBUGINFOD_URLS").env_remove("RUST_LOG").stdin(Stdio::null());
     command
 }

@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::model::{Fixture, Register, Wave, fixtures, named};
 use super::script::{Debugger, Script, in_each};
+use crate::support::{listening_port, until};
 
 /// Dumps whose lists of lanes and waves differ: missing registers, stacks, masks defined by the source, inactive lanes
 /// at other PCs, several kinds, wave32 and wave64, partial work-groups.
@@ -541,13 +542,11 @@ struct Other {
 
 impl Other {
     fn start() -> Self {
-        // gdbserver does not report the number of a free port.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let address = format!("127.0.0.1:{port}");
         let mut command = tool("gdbserver");
-        command.args(["--once", &address, "/bin/true"]).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["--once", "127.0.0.1:0", "/bin/true"]).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("scripts/setup installs gdbserver");
-        Self { child, address }
+        let port = until("the port of gdbserver", || listening_port(child.id()));
+        Self { child, address: format!("127.0.0.1:{port}") }
     }
 }
 

@@ -46,3 +46,7 @@ mod unions;
 mod view;
 mod wide;
 mod x86_facade;
+
+#[allow(dead_code, reason = "some of it is for the suite alone")]
+#[path = "../support/mod.rs"]
+mod support;

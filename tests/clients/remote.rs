@@ -31,7 +31,7 @@ fn printed(text: &str, client: &str, program: &str, address: &str, more: &str) -
     assert!(line.contains("HOST:1234"), "{line}");
     let mut shell = tool("sh");
     // A folder without sources: LLDB prints a source line if it finds the file.
-    shell.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    shell.current_dir(crate::support::own_folder());
     shell.args(["-c", &format!("{program} {} {more}", line.replace("HOST:1234", address))]);
     shell
 }

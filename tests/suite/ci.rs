@@ -74,7 +74,7 @@ impl Project {
         for folder in ["bin", "work/tests/crashes", "home", "reports"] {
             fs::create_dir_all(project.path(folder)).unwrap();
         }
-        symlink(env!("CARGO_BIN_EXE_lanescope"), project.path("bin/lanescope")).unwrap();
+        symlink(crate::support::program(), project.path("bin/lanescope")).unwrap();
         fs::copy(root().join("tests/fixtures/demo.zip"), project.path("work/tests/crashes/oob.zip")).unwrap();
         // The expectations that docs/ci.md shows.
         let text = fs::read_to_string(root().join("docs/ci.md")).unwrap();

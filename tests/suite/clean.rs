@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 
 use gimli::{EndianSlice, LittleEndian};
@@ -175,7 +175,7 @@ fn check_json(what: &str, value: &Value) {
 }
 
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).env("RUST_LOG", "debug").output().unwrap()
+    crate::support::lanescope().args(arguments).env("RUST_LOG", "debug").output().unwrap()
 }
 
 /// Runs a command; returns output and errors as one text.

@@ -1,13 +1,12 @@
 //! The program from a user's command line.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::fixtures::one_line;
 
 fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -47,7 +46,7 @@ fn every_client_can_be_chosen() {
 /// A regular file at the path of a unix socket is kept: it belongs to another program.
 #[test]
 fn a_file_is_not_taken_for_an_abandoned_socket() {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("precious.toml");
+    let path = crate::support::own_folder().join("precious.toml");
     std::fs::write(&path, "format = 1\n").unwrap();
     let refused = run(&["serve", "--unix", path.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(1));
@@ -119,7 +118,7 @@ fn errors_name_the_option_and_the_remedy() {
 /// A name with control characters affects neither the terminal nor the list of threads.
 #[test]
 fn control_characters_are_shown_escaped() {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("control.toml");
+    let path = crate::support::own_folder().join("control.toml");
     let manifest = r#"
 format = 1
 agent = [{ id = 1, target = "gfx90a" }]

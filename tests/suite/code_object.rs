@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::dwarf::{newest, objects, ran};
 
 fn program(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap()
+    crate::support::lanescope().args(arguments).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -26,7 +26,7 @@ fn described(file: &str, more: &[&str]) -> Value {
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = crate::support::own_folder().join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder

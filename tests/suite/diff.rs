@@ -300,7 +300,7 @@ fn a_pair_that_is_named_twice_is_compared_once() {
     let dump = fixtures().join("dumps/lds-gfx90a-O0");
     let compare = |pairs: &[&str]| -> serde_json::Value {
         let path = dump.to_str().unwrap();
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.args(["diff", path, path, "--json"]);
         command.args(pairs.iter().flat_map(|pair| ["--wave", *pair]));
         let output = command.output().unwrap();

@@ -319,7 +319,7 @@ fn what_if_writes_are_seen_at_once() {
 }
 
 fn lanescope(arguments: &[&str], path: Option<&str>) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     if let Some(path) = path {
         // ROCm's tools are not on a PATH.
         command.env("PATH", path).env("ROCM_PATH", "/nowhere");

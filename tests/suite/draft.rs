@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn numbers() -> PathBuf {
 }
 
 fn run(args: &[&str], path: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(args).arg(path).output().unwrap()
+    crate::support::lanescope().args(args).arg(path).output().unwrap()
 }
 
 fn json(output: &Output) -> Value {
@@ -124,7 +124,7 @@ fn the_server_takes_the_numbers_too() {
     let numbers = numbers();
     for (wave, expected) in (1u64..).zip(expected()) {
         let packet = format!("qlanescope.Locals:thread:{wave:x};lane:3;");
-        let mut server = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut server = crate::support::lanescope();
         server.args(["serve", "--stdio", "--draft"]).arg(&numbers).arg(folder.dump());
         let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         server.stdin.take().unwrap().write_all(&[b"+", framed(packet).as_slice(), b"+"].concat()).unwrap();
@@ -189,7 +189,7 @@ fn an_expression_in_a_wave_takes_the_numbers_too() {
     let (_, map) = listing.split_once("DW_OP_push_lane; DW_OP_object_map ").unwrap();
     let expression = format!("DW_OP_lit8; DW_OP_object_map {}", map.split_whitespace().next().unwrap());
     let eval = |options: &[&str], dump: PathBuf| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.arg("eval").args(options).args(["--wave", "1", "--lane", "5", "--size", "4"]).arg(dump);
         let output = command.arg(&expression).output().unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())

@@ -44,7 +44,7 @@ pub(crate) fn ran(command: &mut Command) -> String {
 }
 
 fn listed(object: &Path) -> Value {
-    let listing = ran(Command::new(env!("CARGO_BIN_EXE_lanescope")).args(["dwarf", "--json"]).arg(object));
+    let listing = ran(crate::support::lanescope().args(["dwarf", "--json"]).arg(object));
     serde_json::from_str(&listing).unwrap()
 }
 
@@ -210,7 +210,7 @@ fn expressions_of_the_fixtures_are_given_back_by_their_text() {
 fn a_function_and_a_dialect_can_be_asked_for() {
     let object = root().join("tests/fixtures/code/user_ops-gfx90a.hsaco");
     let run = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.arg("dwarf").arg(&object).args(args).output().unwrap()
     };
     let all = String::from_utf8(run(&[]).stdout).unwrap();

@@ -265,7 +265,7 @@ fn sizes_come_from_the_location_or_the_user() {
 }
 
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap()
+    crate::support::lanescope().args(arguments).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -382,7 +382,7 @@ fn dwarf_lists_the_code_objects_of_a_dump() {
 
 /// A wave of one manifest, stopped at that PC, with the given code objects.
 fn stopped_at(name: &str, pc: &str, loaded: &str) -> std::path::PathBuf {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = crate::support::own_folder().join(name);
     let manifest = format!(
         "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\n{loaded}\n[[wave]]\nid = 1\nagent = 1\n\
          [wave.registers]\npc = \"{pc}\"\nexec = \"0x5\"\ns0 = \"0x2a\"\n"
@@ -394,7 +394,7 @@ fn stopped_at(name: &str, pc: &str, loaded: &str) -> std::path::PathBuf {
 /// Code that was not captured, code without debug information, and a PC between functions.
 #[test]
 fn each_way_to_lack_debug_information_has_its_own_reason() {
-    let stripped = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("stripped.hsaco");
+    let stripped = crate::support::own_folder().join("stripped.hsaco");
     let whole = fixtures().join("code/saxpy-gfx90a-O0.hsaco");
     let tool = newest("llvm-objcopy");
     assert!(Command::new(tool).arg("--strip-debug").args([&whole, &stripped]).status().unwrap().success());
@@ -442,7 +442,7 @@ fn each_way_to_lack_debug_information_has_its_own_reason() {
 #[test]
 fn an_object_larger_than_a_lanes_dword_has_no_value() {
     let code = fixtures().join("code/saxpy-gfx90a-O2.hsaco");
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide");
+    let folder = crate::support::own_folder().join("wide");
     std::fs::create_dir_all(&folder).unwrap();
     let (section, patched) = (folder.join("debug_info"), folder.join("wide.hsaco"));
     let listing = Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(&code).output().unwrap();

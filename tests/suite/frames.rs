@@ -1,8 +1,6 @@
 //! Call stacks of every wave of every fixture: compared with the models if call frame information leads to callers,
 //! otherwise with the nesting in the debug information.
 
-use std::process::Command;
-
 use lanescope::debuginfo::format::Letter;
 use lanescope::report::lanes::Detail;
 use lanescope::report::{Style, json, stack, text};
@@ -268,7 +266,7 @@ fn register_of(session: &Session, wave: WaveId, frame: usize, register: &str) ->
 fn the_command_shows_the_stack_that_programs_read() {
     let (_, path, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
     let run = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.arg("backtrace").arg(&path).args(arguments).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()

@@ -1,7 +1,7 @@
 //! State of each value's lane in its frame, and the lanes of each frame, compared with the models.
 
 use std::cell::Cell;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use lanescope::report::lanes::Detail;
 use lanescope::report::{Style, groups, json, print, stack, text};
@@ -160,7 +160,7 @@ fn unused_lanes_have_no_stack() {
 }
 
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).current_dir(fixtures()).args(arguments).output().unwrap()
+    crate::support::lanescope().current_dir(fixtures()).args(arguments).output().unwrap()
 }
 
 fn text_of(arguments: &[&str]) -> String {

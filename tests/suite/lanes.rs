@@ -1,7 +1,6 @@
 //! Positions of the lanes of every fixture, and waves and lanes by call stack, compared with the models.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use lanescope::report::{groups as report, json};
 use lanescope::server::{Threads, ThreadsAs};
@@ -211,7 +210,7 @@ fn lanes_are_grouped_as_the_models_stacks_are() {
 }
 
 fn run(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap();
+    let output = crate::support::lanescope().args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -246,7 +245,7 @@ fn print_explains_operation_by_operation() {
         "{text}"
     );
     // It has no value there, and the exit status reports that.
-    let lost = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let lost = crate::support::lanescope()
         .args(["print", &dump, "--wave", "1", "--lane", "0", "--explain", "__lex_1_save_exec"])
         .output()
         .unwrap();
@@ -321,7 +320,7 @@ fn lanes_that_are_threads_are_those_of_the_models() {
 fn serving_too_many_lanes_or_no_such_wave_has_an_instruction() {
     let dump = fixtures().join("dumps/regions-gfx90a");
     let fails = |options: &[&str]| {
-        let mut serve = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut serve = crate::support::lanescope();
         let output = serve.args(["serve", "--port", "0"]).arg(&dump).args(options).output().unwrap();
         assert!(!output.status.success(), "{options:?} was served");
         String::from_utf8(output.stderr).unwrap()

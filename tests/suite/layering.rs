@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
     ("bounds", 0),
+    ("clock", 0),
     ("clean", 0),
     ("elf", 0),
     ("integers", 0),

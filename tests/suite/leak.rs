@@ -46,7 +46,7 @@ impl Machine {
         assert!(fifo.success());
         let other = fixtures().join("gpucore/code/k-gfx942-O0.hsaco");
         fs::copy(other, machine.outside("code")).unwrap();
-        fs::copy(env!("CARGO_BIN_EXE_lanescope"), machine.outside("host")).unwrap();
+        fs::copy(crate::support::program(), machine.outside("host")).unwrap();
         machine
     }
 
@@ -67,7 +67,7 @@ impl Machine {
 /// Output of a command, with standard error. A pipe without a writer must not block it: timeout(1) then exits with 124.
 fn printed(arguments: &[&str]) -> String {
     let mut command = Command::new("timeout");
-    command.arg("60").arg(env!("CARGO_BIN_EXE_lanescope")).args(arguments);
+    command.arg("60").arg(crate::support::program()).args(arguments);
     let output = command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null()).output().unwrap();
     assert!(matches!(output.status.code(), Some(0..=2)), "{arguments:?}: {}", output.status);
     let text = [output.stdout, output.stderr].concat();
@@ -156,7 +156,7 @@ fn a_core_finds_the_file_that_its_memory_proves() {
     let capture = machine.inside("core");
     fs::write(&capture, bytes).unwrap();
     let origin = |options: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.args(["export", capture.to_str().unwrap()]).args(options).output().unwrap();
         let export: Value = serde_json::from_slice(&output.stdout).unwrap();
         export["code_objects"][1]["origin"].as_str().unwrap().to_owned()

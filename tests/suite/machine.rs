@@ -7,8 +7,6 @@ use std::process::{Command, Output};
 
 use crate::cli::{run, text};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_lanescope");
-
 fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -43,7 +41,7 @@ fn doctor_names_the_debuggers_and_tools_of_this_machine() {
 }
 
 fn with_path(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(PROGRAM).args(arguments).env("PATH", folder).env("ROCM_PATH", folder).output().unwrap()
+    crate::support::lanescope().args(arguments).env("PATH", folder).env("ROCM_PATH", folder).output().unwrap()
 }
 
 fn script(folder: &Path, name: &str, lines: &str) {

@@ -131,3 +131,6 @@ fn problem_text(problem: &serde_json::Value) -> String {
 #[allow(dead_code, reason = "some of it is for the benches alone")]
 #[path = "../cores/mod.rs"]
 mod core_writer;
+
+#[path = "../support/mod.rs"]
+mod support;

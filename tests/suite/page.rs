@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
@@ -20,8 +19,7 @@ const PAGE: &str = "0x7f0000201000";
 const UNREPORTED: &str = "tests/fixtures/dumps/saxpy-gfx90a-O0";
 
 fn run(words: &[&str]) -> String {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_lanescope")).args(words).current_dir(root()).output().unwrap();
+    let output = crate::support::lanescope().args(words).current_dir(root()).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{words:?}: {error}");
     String::from_utf8(output.stdout).unwrap()
@@ -162,8 +160,7 @@ fn lanes_with_good_addresses_are_not_suspected() {
 fn a_report_without_waves_is_for_the_option_log() {
     for log in ["dmesg.log", "pytorch.log", "rocr.log"] {
         let log = format!("tests/fixtures/logs/faults/{log}");
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_lanescope")).arg(&log).current_dir(root()).output().unwrap();
+        let output = crate::support::lanescope().arg(&log).current_dir(root()).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && error.contains("lanescope CAPTURE --log FILE"), "{log}: {error}");
     }
@@ -293,7 +290,7 @@ fn a_trap_is_a_fault_in_every_command() {
     for (line, status) in [("fault trap", 0), ("faulted 1", 0), ("fault none", 1), ("faulted 0", 1)] {
         let file = folder.path().join("trap.scope");
         fs::write(&file, format!("dump {dump}\n{line}\n")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.arg("check").arg(&file).output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{line}");
     }

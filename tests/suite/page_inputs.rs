@@ -25,7 +25,7 @@ const UNREPORTED: &str = "tests/fixtures/dumps/saxpy-gfx90a-O0";
 const REPORT: &str = "tests/fixtures/logs/faults/rocr.log";
 
 fn program(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     command.args(words).current_dir(root()).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
     command
 }
@@ -210,7 +210,7 @@ rest = child.stderr.read()
 sys.stdout.buffer.write(first + rest)
 sys.exit(child.wait())
 ";
-    let words = ["-c", script, env!("CARGO_BIN_EXE_lanescope"), "triage", UNREPORTED, "--log", "-"];
+    let words = ["-c", script, crate::support::program(), "triage", UNREPORTED, "--log", "-"];
     let mut python = Command::new("python3");
     let found = python.args(words).current_dir(root()).stdin(Stdio::null()).output().unwrap();
     let said = text(&found.stdout);
@@ -239,7 +239,7 @@ while True:
 sys.stdout.buffer.write(text)
 sys.exit(child.wait())
 ";
-    let words = ["-c", script, env!("CARGO_BIN_EXE_lanescope"), "info", UNREPORTED, "--log", REPORT];
+    let words = ["-c", script, crate::support::program(), "info", UNREPORTED, "--log", REPORT];
     let mut python = Command::new("python3");
     let python = python.args(words).current_dir(root()).env("NO_COLOR", "1").env("TERM", "xterm");
     let found = python.stdin(Stdio::null()).output().unwrap();

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Columns of a line.
 const MAX_COLUMNS: usize = 120;
@@ -118,7 +117,7 @@ fn the_readme_has_every_command() {
     let rows = section.lines().filter_map(|line| line.strip_prefix("lanescope "));
     let written: BTreeSet<&str> =
         rows.flat_map(|row| row.split_whitespace().next().unwrap().split('|')).collect();
-    let help = Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("--help").output().unwrap().stdout;
+    let help = crate::support::lanescope().arg("--help").output().unwrap().stdout;
     let help = String::from_utf8(help).unwrap();
     let commands = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
     let commands = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));

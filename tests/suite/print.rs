@@ -655,7 +655,7 @@ fn what_is_no_path_is_refused_with_a_column() {
 #[test]
 fn the_command_takes_a_path_alone() {
     let run = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.arg("print").args(arguments).output().unwrap()
     };
     let output = run(&["n"]);

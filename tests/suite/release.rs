@@ -6,8 +6,6 @@ use std::process::Command;
 
 use super::pages::links;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_lanescope");
-
 fn root() -> PathBuf {
     env!("CARGO_MANIFEST_DIR").into()
 }
@@ -25,7 +23,7 @@ fn succeed(command: &mut Command) -> String {
 fn the_tree_of_an_installation_works_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("tree");
-    succeed(Command::new("scripts/release").arg("--staged").arg(PROGRAM).arg(&tree));
+    succeed(Command::new("scripts/release").arg("--staged").arg(crate::support::program()).arg(&tree));
     for file in [
         "bin/lanescope",
         "share/man/man1/lanescope-triage.1.gz",

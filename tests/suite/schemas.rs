@@ -231,7 +231,7 @@ fn output_of_all_commands_has_its_schema() {
         for _ in 0..thread::available_parallelism().unwrap().get() {
             scope.spawn(|| {
                 while let Some(words) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+                    let mut command = crate::support::lanescope();
                     command.args(words).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
                     let output = command.output().unwrap();
                     assert!(output.status.code().is_some(), "{words:?}: {}", output.status);
@@ -296,7 +296,7 @@ fn the_page_lists_the_schemas() {
 #[test]
 fn a_wrong_document_is_found() {
     let words = ["lanes", fixtures().join("demo.zip").to_str().unwrap(), "--json"].map(str::to_owned);
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(words).output().unwrap();
+    let output = crate::support::lanescope().args(words).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let errors = |document: &Value| check(document, &mut BTreeSet::new());
     assert!(errors(&document).is_empty());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 
 use lanescope::check::{Content, Head, ScopeFile, Subject, Verdict, draft, evaluate, format, parse};
@@ -178,7 +178,7 @@ fn folder(name: &str, file: &str) -> (Scratch, PathBuf) {
 
 /// Runs `check`, with or without a variable of a CI system.
 fn check(arguments: &[&str], ci: Option<(&str, &str)>) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     outside_ci(&mut command).envs(ci).arg("check").args(arguments).output().unwrap()
 }
 
@@ -257,7 +257,7 @@ fn formatting_writes_files_and_lists_them() {
 
 /// Runs `check --new` in a folder, with the standard output to a file of it.
 fn drafted_to(folder: &Path, arguments: &[&str], file: Option<&str>) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     command.current_dir(folder).args(["check", "--new"]).args(arguments);
     if let Some(file) = file {
         command.stdout(fs::File::create(folder.join(file)).unwrap());
@@ -358,7 +358,7 @@ fn the_draft_of_the_command_holds_with_its_options() {
     let (scratch, path) = folder("scope-new", "");
     let report = scratch.path("my log.txt");
     fs::write(&report, "Memory access fault by GPU node-1 on address 0x7f0000201000.\n").unwrap();
-    let new = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let new = crate::support::lanescope()
         .current_dir(&scratch.0)
         .args(["check", "--new", scratch.path("demo.zip").to_str().unwrap(), "--log", "my log.txt"])
         .output()

@@ -51,7 +51,7 @@ impl Parted {
     }
 
     fn ask(&self, arguments: &[&str], debug: bool) -> Value {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.args(arguments).arg("--json").arg(self.dump());
         if debug {
             command.arg("--debug-dir").arg(self.debug());

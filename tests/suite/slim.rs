@@ -39,7 +39,7 @@ impl Drop for Scratch {
 }
 
 pub(crate) fn lanescope(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap()
+    crate::support::lanescope().args(arguments).output().unwrap()
 }
 
 pub(crate) fn words(path: &Path) -> &str {
@@ -428,7 +428,7 @@ pub(crate) fn exported(dump: &Path) -> Vec<Value> {
 
 /// `lanescope slim --dir DIR -` over those bytes, after which the writer waits for `hold`.
 pub(crate) fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (Option<i32>, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let mut child = crate::support::lanescope()
         .args(["slim", "--verbose", "--json", "--all-waves", "--dir", words(folder), "-"])
         .args(more)
         .stdin(Stdio::piped())
@@ -534,7 +534,7 @@ fn a_stalled_writer_and_what_is_no_core_end_soon() {
 fn limited(limits: &str, command: &[&str], input: &Path) -> (Option<i32>, String) {
     let script = format!("{limits}; exec \"$0\" \"$@\"");
     let output = Command::new("sh")
-        .args(["-c", &script, env!("CARGO_BIN_EXE_lanescope")])
+        .args(["-c", &script, crate::support::program()])
         .args(command)
         .stdin(fs::File::open(input).unwrap())
         .output()

@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::slim::{Scratch, listed, words};
+use crate::support::{ended, until};
 
 /// A dump that takes longer to write than the test takes to look.
 fn large(scratch: &Scratch) -> std::path::PathBuf {
@@ -33,29 +33,18 @@ fn a_signal_takes_away_what_is_half_written() {
     for (signal, number, name) in [("TERM", 15, "a.zip"), ("INT", 2, "b"), ("HUP", 1, "c")] {
         let folder = scratch.path(signal);
         fs::create_dir(&folder).unwrap();
-        // The test process may ignore some of them.
-        let mut child = Command::new("env")
-            .args([
-                "--default-signal=TERM,INT,HUP,QUIT",
-                env!("CARGO_BIN_EXE_lanescope"),
-                "slim",
-                words(&dump),
-            ])
+        let mut child = crate::support::lanescope()
+            .args(["slim", words(&dump)])
             .args(["--whole", "-o", words(&folder.join(name))])
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let begun = Instant::now();
-        while listed(&folder).is_empty() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nothing is written");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let partial = listed(&folder);
+        let partial = until("a file", || Some(listed(&folder)).filter(|files| !files.is_empty()));
         assert!(words(&partial[0]).ends_with(&format!("{name}.{}.partial", child.id())), "{partial:?}");
         let kill = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
         assert!(kill.unwrap().success());
-        let status = child.wait().unwrap();
+        let status = ended(&mut child, format!("the end after {signal}"));
         // The parent sees the signal.
         assert_eq!(status.signal(), Some(number), "{signal}: {status}");
         assert_eq!(listed(&folder), Vec::<std::path::PathBuf>::new(), "{signal}");

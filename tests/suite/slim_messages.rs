@@ -325,7 +325,7 @@ fn options_without_effect_are_reported() {
 fn standard_output_is_rejected_with_a_reason() {
     let scratch = Scratch::new("slim-told-output");
     let dump = fixtures().join("demo.zip");
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     let output = command.args(["slim", words(&dump), "-o", "-"]).current_dir(&scratch.0).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
@@ -335,7 +335,7 @@ fn standard_output_is_rejected_with_a_reason() {
     );
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
     // A folder of that name is still a valid choice.
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     assert!(
         command
             .args(["slim", words(&dump), "-o", "./-"])

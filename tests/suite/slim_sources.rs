@@ -46,7 +46,7 @@ fn a_source_map_is_a_pair_of_folders() {
         [("src", "expected OLD=NEW"), ("src=", "expected OLD=NEW"), ("..=x", "is no folder of source files")]
     {
         let to = scratch.path("small");
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.args(["slim", "-o", words(&to), "--source-map", pair]).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && error.contains(why), "{pair}: {error}");

@@ -2,14 +2,12 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
 
 use crate::cli::{run, text};
 use crate::slim::{Scratch, words};
+use crate::support::output;
 
-/// Time for a command on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(120);
 const ERROR: &str = "cannot write to the standard output";
 
 /// A line for each command, with the arguments that it needs.
@@ -57,7 +55,7 @@ const COMMANDS: [&str; 37] = [
 fn start(arguments: &[String], redirection: &str) -> Child {
     let script = format!("exec \"$0\" \"$@\" {redirection}");
     Command::new("sh")
-        .args(["-c", &script, env!("CARGO_BIN_EXE_lanescope")])
+        .args(["-c", &script, crate::support::program()])
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
@@ -65,22 +63,9 @@ fn start(arguments: &[String], redirection: &str) -> Child {
         .unwrap()
 }
 
-/// Waits for the end of a command. A command that hangs fails.
-fn end(mut child: Child, what: &str) -> Output {
-    let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("{what} hangs");
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    child.wait_with_output().unwrap()
-}
-
 fn fails(arguments: &[String], redirection: &str) {
     let what = format!("{} {redirection}", arguments.join(" "));
-    let output = end(start(arguments, redirection), &what);
+    let output = output(start(arguments, redirection), &what);
     let error = text(&output.stderr);
     assert!(matches!(output.status.code(), Some(1 | 2)), "{what}: {output:?}");
     assert!(error.contains(ERROR), "{what}: {error}");
@@ -157,7 +142,7 @@ fn a_server_without_output_ends_with_an_error() {
         }
     }
     let arguments = arguments(&scratch, "serve --stdio DUMP");
-    let output = end(start(&arguments, ">&-"), "serve --stdio");
+    let output = output(start(&arguments, ">&-"), "serve --stdio");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(text(&output.stderr).contains(ERROR), "{output:?}");
 }
@@ -170,9 +155,9 @@ fn a_closed_pipe_is_no_error() {
         for json in forms(line) {
             let (reader, writer) = std::io::pipe().unwrap();
             drop(reader);
-            let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+            let mut command = crate::support::lanescope();
             command.args(arguments(&scratch, line)).args(*json).stdout(writer).stderr(Stdio::piped());
-            let output = end(command.spawn().unwrap(), line);
+            let output = output(command.spawn().unwrap(), line);
             // The line of `check` differs.
             let status = i32::from(line.starts_with("check"));
             assert_eq!(output.status.code(), Some(status), "{line} {json:?}: {output:?}");
@@ -181,8 +166,8 @@ fn a_closed_pipe_is_no_error() {
     }
     // A file that takes all bytes.
     let file = File::create(scratch.path("whole")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     command.args(arguments(&scratch, "triage DUMP")).stdout(file).stderr(Stdio::piped());
-    assert_eq!(end(command.spawn().unwrap(), "a file").status.code(), Some(0));
+    assert_eq!(output(command.spawn().unwrap(), "a file").status.code(), Some(0));
     assert!(fs::metadata(scratch.path("whole")).unwrap().len() > 100);
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -109,7 +109,7 @@ fn all_commands_agree_about_the_faulted_waves() {
     let check = run(&["check", words(&scope), "--targets", &targets]);
     assert_eq!(check.status.code(), Some(0), "{check:?}");
 
-    let mut server = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let mut server = crate::support::lanescope()
         .args(["serve", "--port", "0", &dump, "--targets", &targets])
         .stdout(Stdio::piped())
         .spawn()

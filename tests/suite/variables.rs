@@ -1,8 +1,6 @@
 //! The variables of every lane of every fixture, compared with the model in three ways: through the session, with the
 //! command, and with the packets of the server.
 
-use std::process::Command;
-
 use crate::json_of;
 use lanescope::report::json;
 use lanescope::server::{Client, ClientOptions};
@@ -28,7 +26,7 @@ fn the_command_agrees_with_the_models() {
     for (name, path, expected) in expected() {
         for wave in expected["waves"].as_array().unwrap() {
             let id = wave["id"].to_string();
-            let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+            let mut command = crate::support::lanescope();
             command.args(["locals", "--json", "--lane", "all", "--wave", &id]).arg(&path);
             let output = command.output().unwrap();
             let locals = serde_json::from_slice(&output.stdout)

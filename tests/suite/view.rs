@@ -17,7 +17,7 @@ use crate::fixtures::{expected, open};
 use crate::server::framed;
 
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("views").join(name);
+    let folder = crate::support::own_folder().join("views").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
@@ -61,7 +61,7 @@ fn nothing_of_amdgpu_is_left_in_a_view() {
     let (dwarfdump, readelf) = (newest("llvm-dwarfdump"), newest("llvm-readelf"));
     each(Extent::Stacks, |name, _, view| {
         for object in view.objects() {
-            let path = written(name, object);
+            let path = written(&format!("{name}-left"), object);
             let text = ran(Command::new(&dwarfdump).args(["--debug-info", "--debug-loclists"]).arg(&path));
             let foreign = [
                 "LLVM",
@@ -104,7 +104,8 @@ fn functions_are_where_the_code_object_has_them() {
             if !original.exists() {
                 continue;
             }
-            let (theirs, ours) = (symbols(&original), symbols(&written(name, object)));
+            let (theirs, ours) =
+                (symbols(&original), symbols(&written(&format!("{name}-functions"), object)));
             let missing: Vec<&String> = theirs
                 .difference(&ours)
                 .filter(|line| line.contains(" T ") || line.contains(" R "))
@@ -457,7 +458,7 @@ fn commands_to_type_hold_names_with_blanks_and_quotes() {
     let scratch = crate::slim::Scratch::new("view-quoted");
     let [dump, views] = ["it's a \"dump\"", "some $views; 'n"].map(|name| scratch.path(name));
     crate::fixtures::copy_dump("mixed-kinds", &dump);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     let output = command.arg("view").arg(&dump).arg("-o").arg(&views).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::super::client::{Client, ClientOptions};
 use super::endpoint::Stream;
 use super::{MakeSession, connection};
 use crate::bounds::CLIENT_STACK;
+use crate::clock::Clock;
 use crate::session::Interrupt;
 
 /// Minimum time of a client without a packet before another may replace it: a debugger sends one at once.
@@ -27,6 +28,8 @@ pub(super) struct Connection {
     pub(super) interrupt: Interrupt,
     /// Whether a packet arrived.
     pub(super) has_sent_a_packet: AtomicBool,
+    /// The number of answers.
+    pub(super) answers: AtomicU64,
     is_done: AtomicBool,
 }
 
@@ -82,6 +85,7 @@ pub(super) struct Clients {
     places: Vec<Connected>,
     most: usize,
     silence: Duration,
+    clock: Clock,
     next: u64,
     /// Wake-up channel: the thread of a finished client writes to it, and the listening thread waits at the other end.
     bell: Arc<UnixStream>,
@@ -93,7 +97,7 @@ impl Clients {
         make_session: Box<MakeSession>,
         options: ClientOptions,
         most: usize,
-        silence: Duration,
+        (silence, clock): (Duration, Clock),
     ) -> io::Result<Self> {
         let (bell, wake) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
@@ -104,6 +108,7 @@ impl Clients {
             places: Vec::new(),
             most,
             silence,
+            clock,
             next: 1,
             bell: Arc::new(bell),
             wake,
@@ -135,8 +140,9 @@ impl Clients {
     /// these had sent a packet.
     pub(super) fn sweep(&mut self, gone: &[u64]) -> bool {
         connection::drain(&self.wake);
+        let now = self.clock.now();
         for place in &mut self.places {
-            let is_late = place.is_silent() && place.since.elapsed() >= self.silence;
+            let is_late = place.is_silent() && now.saturating_duration_since(place.since) >= self.silence;
             if is_late && !place.is_gone {
                 log::info!("client {} sent no packet and is disconnected", place.connection.number);
             }
@@ -166,6 +172,7 @@ impl Clients {
             stream,
             interrupt: Interrupt::default(),
             has_sent_a_packet: AtomicBool::new(false),
+            answers: AtomicU64::new(0),
             is_done: AtomicBool::new(false),
         });
         self.next += 1;
@@ -181,22 +188,26 @@ impl Clients {
             if matches!(connection.stream, Stream::Stdio(..)) {
                 client = client.through_pipe();
             }
-            match connection::serve(connection, client) {
-                Ok(()) => log::debug!("client {} left", connection.number),
-                Err(error) => log::debug!("client {} is lost: {error}", connection.number),
-            }
+            let end = match connection::serve(connection, client) {
+                Ok(()) => "left".to_owned(),
+                Err(error) => format!("is lost: {error}"),
+            };
+            let answers = connection.answers.load(Ordering::Relaxed);
+            log::debug!("client {} {end}; answers: {answers}", connection.number);
         };
         if let Err(error) = thread.spawn(serve) {
             let refusal = ConnectError::NoThread(error);
             connection::turn_away(&connection.stream, &refusal.to_string());
             return Err(refusal);
         }
-        self.places.push(Connected { connection, since: Instant::now(), is_gone: false });
+        self.places.push(Connected { connection, since: self.clock.now(), is_gone: false });
         Ok(())
     }
 
     fn end_a_silent_client(&mut self) -> bool {
-        let silent = |place: &&Connected| place.is_silent() && place.since.elapsed() >= YOUNG;
+        let now = self.clock.now();
+        let is_old = |place: &Connected| now.saturating_duration_since(place.since) >= YOUNG;
+        let silent = |place: &&Connected| place.is_silent() && is_old(place);
         let longest = self.places.iter().filter(silent).min_by_key(|place| place.since);
         let Some(number) = longest.map(|place| place.connection.number) else { return false };
         log::info!("client {number} sent no packet and is disconnected for another client");

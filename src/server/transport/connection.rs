@@ -48,6 +48,7 @@ pub(super) fn serve(connection: &Connection, mut client: Client) -> io::Result<(
             if connection.interrupt.is_set() {
                 return Ok(());
             }
+            connection.answers.fetch_add(1, Ordering::Relaxed);
             if flow == Flow::Close {
                 return output.write_all(&write);
             }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
@@ -87,7 +86,7 @@ fn a_report_never_replaces_an_input() {
     fs::hard_link(&log, folder.path("hard.html")).unwrap();
     fs::hard_link(&dump, folder.path("dump.html")).unwrap();
     let report = |to: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.args(["report", words(&dump), "--log", &log, "--format=html", "-o", words(&folder.path(to))]);
         command.output().unwrap()
     };
@@ -143,7 +142,7 @@ fn a_report_of_a_run_has_no_folders_and_follows_the_rules() {
     folder.write("a.scope", lines);
     let rules = folder.write("rules.toml", "irrelevant = [\"saxpy\"]\n");
     let id = |options: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output =
             command.arg("signature").arg(folder.path("secret-o/oob.zip")).args(options).output().unwrap();
         text(&output.stdout).split_whitespace().next().unwrap().to_owned()
@@ -168,7 +167,7 @@ fn a_report_of_a_run_has_no_folders_and_follows_the_rules() {
 #[test]
 fn a_full_disk_is_named() {
     let folder = Folder::new("report-full");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     let output =
         command.args(["report", words(&folder.path("demo.zip")), "-o", "/dev/full"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -257,7 +256,7 @@ fn results_never_replace_a_part_of_a_dump() {
         let output = check(&["--format", &format!("json={}", words(path)), &scope]);
         assert_eq!(output.status.code(), Some(2), "{path:?}: {output:?}");
         assert!(text(&output.stderr).contains("the command reads this file"), "{}", text(&output.stderr));
-        let report = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let report = crate::support::lanescope()
             .args(["report", words(&dump), "--log", &log, "--format", "text", "-o", words(path)])
             .output()
             .unwrap();

@@ -422,7 +422,7 @@ fn texts_of_all_commands_are_harmless_on_the_runner() {
     let kernel = "x\\n::error::forged";
     fs::write(&log, format!("wave_1: pc=0x7f1000001adc (kernel_code_entry=0x7f1000002200 <{kernel}>) (stopped, reason: MEMORY_VIOLATION)\n\ngeneral registers:\n{0}pc: 00007f1000001adc{0}exec: 0000ffff\n", " ".repeat(14))).unwrap();
     for name in ["\u{a}::error::forged", "a\n::error::forged"] {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let output = crate::support::lanescope()
             .args(["signature", name])
             .env("GITHUB_ACTIONS", "true")
             .output()
@@ -435,7 +435,7 @@ fn texts_of_all_commands_are_harmless_on_the_runner() {
         );
     }
     for words in [&["triage"][..], &["waves"], &["signature"], &["report", "--format", "text", "-o", "-"]] {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let output = crate::support::lanescope()
             .arg(words[0])
             .arg(&log)
             .args(&words[1..])

@@ -21,7 +21,7 @@ use crate::slim::{Scratch, words};
 const FORMS: [&str; 6] = ["human", "github", "gitlab", "junit", "tap", "json"];
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     outside_ci(&mut command).arg("check").args(arguments);
     command
 }

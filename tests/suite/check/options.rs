@@ -80,7 +80,7 @@ fn an_option_without_effect_is_named() {
     let folder = Folder::new("check-idle");
     let demo = folder.path("demo.zip");
     let of_info = ["info", words(&demo), "--processor", "gfx90a"];
-    let info = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope")).args(of_info).output().unwrap();
+    let info = crate::support::lanescope().args(of_info).output().unwrap();
     let info = one_line(&text(&info.stdout));
     let (_, info) = info.split_once("demo.zip: --processor: ").unwrap();
     let sentence = format!("--processor: {}", info.trim_end());

@@ -167,7 +167,7 @@ fn rules_of_signatures_apply() {
     let folder = Folder::new("check-rules");
     let rules = folder.write("signature.toml", "irrelevant = [\"saxpy\"]\n");
     let id = |options: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.arg("signature").arg(folder.path("demo.zip")).args(options).output().unwrap();
         text(&output.stdout).split_whitespace().next().unwrap().to_owned()
     };

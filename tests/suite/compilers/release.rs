@@ -334,7 +334,7 @@ fn code_without_debug_information_has_casts() {
         ("x + 1", "no .debug_info section"),
         ("(struct S *) 0", "column 1: there is no type `struct S` in this code object"),
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.args(["print", words(&dump), "--lane", "3", path]).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{path}: {errors}");

@@ -1,7 +1,6 @@
 //! Samples with changed words: their runtime, the GPU, the host core's process, and missing trap temporaries.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -208,7 +207,7 @@ fn without_global_memory_images_hold_nothing_that_programs_wrote() {
     std::fs::write(&path, &bytes).unwrap();
     let slim = |name: &str, options: &[&str]| {
         let to = folder.path().join(name);
-        let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let output = crate::support::lanescope()
             .arg("slim")
             .args([&path, Path::new("-o"), &to])
             .args(options)

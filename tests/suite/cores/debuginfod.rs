@@ -3,11 +3,11 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::{core, fixtures};
+use crate::support::{listening_port, until};
 
 struct Server(Child);
 
@@ -39,24 +39,30 @@ fn variables_come_from_a_server_and_then_from_its_cache() {
     let (served, cache) = (folder.path().join("served"), folder.path().join("cache"));
     std::fs::create_dir(&served).unwrap();
     std::fs::copy(fixtures().join("gpucore/code/k-gfx90a-O0.hsaco"), served.join("saved.hsaco")).unwrap();
-    // A free port; the server fails to start if another process takes it.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut command = Command::new("debuginfod");
-    command.args(["-F", "-p", &port.to_string(), "-d"]).arg(folder.path().join("index.sqlite")).arg(&served);
-    command
-        .env_remove("DEBUGINFOD_URLS")
-        .env("HOME", folder.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let server = Server(command.spawn().expect("debuginfod is needed: see scripts/setup"));
-    let started = Instant::now();
-    while !has_scanned(port) {
-        assert!(started.elapsed() < Duration::from_secs(60), "debuginfod does not come up");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    // debuginfod takes no port 0, and ends if another process has taken the free port in the meantime.
+    let (server, port) = until("debuginfod listens", || {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new("debuginfod");
+        command
+            .args(["-F", "-p", &port.to_string(), "-d"])
+            .arg(folder.path().join("index.sqlite"))
+            .arg(&served);
+        command
+            .env_remove("DEBUGINFOD_URLS")
+            .env("HOME", folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut server = Server(command.spawn().expect("debuginfod is needed: see scripts/setup"));
+        let listens = until("debuginfod listens or ends", || {
+            let has_ended = server.0.try_wait().unwrap().is_some();
+            (has_ended || listening_port(server.0.id()) == Some(port)).then_some(!has_ended)
+        });
+        listens.then_some((server, port))
+    });
+    until("debuginfod has scanned its files", || has_scanned(port).then_some(()));
     let url = format!("http://127.0.0.1:{port}");
     let ask = |urls: &str| -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let output = crate::support::lanescope()
             .args(["info", "--json"])
             .arg(core("gfx90a-split"))
             .env("DEBUGINFOD_URLS", urls)

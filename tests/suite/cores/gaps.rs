@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Map, Value};
 
@@ -44,7 +43,7 @@ fn both(bytes: &[u8]) -> (Value, Value) {
     let folder = tempfile::tempdir().unwrap();
     let (path, to) = (folder.path().join("core"), folder.path().join("slim.zip"));
     std::fs::write(&path, bytes).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let output = crate::support::lanescope()
         .args([Path::new("slim"), &path, Path::new("--all-waves"), Path::new("-o"), &to])
         .output()
         .unwrap();

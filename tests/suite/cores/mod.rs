@@ -41,7 +41,7 @@ fn export(arguments: &[&str]) -> Value {
 
 /// JSON output of a command, without debuginfod servers.
 fn lanescope(arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let output = crate::support::lanescope()
         .args(arguments)
         .env_remove("DEBUGINFOD_URLS")
         .stdin(Stdio::null())

@@ -189,8 +189,7 @@ fn what_does_not_match_is_refused_and_forced() {
 #[test]
 fn info_prints_the_origin_of_each() {
     let run = |arguments: &[&str]| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("info").args(arguments).output().unwrap();
+        let output = crate::support::lanescope().arg("info").args(arguments).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     let bare = run(&[core("gfx1030-wave32").to_str().unwrap()]);

@@ -1,7 +1,7 @@
 //! Messages: plausible damage, options that contradict the core, and parts that never existed.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(super) fn run(bytes: &[u8], command: &str, arguments: &[&str]) -> (bool, Str
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
     std::fs::write(&path, bytes).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let output = crate::support::lanescope()
         .arg(command)
         .arg(&path)
         .args(arguments)

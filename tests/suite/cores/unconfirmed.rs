@@ -1,6 +1,5 @@
 //! Single damaged words in the save areas of the samples: restored values, marks, and the output with the marks.
 
-use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -341,7 +340,7 @@ fn a_difference_of_an_unconfirmed_wave_has_the_reason() {
     let whole = core(name);
     let files = [whole.to_str().unwrap(), changed.to_str().unwrap()];
     let diff = |more: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.arg("diff").args(files).args(more).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };

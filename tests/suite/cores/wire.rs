@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ impl Drop for Server {
 
 impl Server {
     fn start(name: &str) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let child = crate::support::lanescope()
             .args(["serve", "--stdio"])
             .arg(core(name))
             .stdin(Stdio::piped())

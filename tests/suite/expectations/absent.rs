@@ -150,7 +150,7 @@ fn drafts_have_no_line_about_unknown_waves() {
 fn patterns_of_memory_need_it() {
     let scratch = Scratch::new("expectations-no-global");
     let small = scratch.path("small.zip");
-    let status = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let status = crate::support::lanescope()
         .arg("slim")
         .arg(path("demo"))
         .args(["--no-global", "-o"])

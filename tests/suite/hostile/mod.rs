@@ -1,4 +1,4 @@
-//! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and 10 s of processor time,
+//! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and a bound of processor time,
 //! and reports omitted parts. docs/security.md, "Bounds".
 //!
 //! The files are assembled here, independent of the readers.

@@ -11,8 +11,8 @@ pub(super) const LOADED: u64 = 0x7f00_0010_0000;
 
 /// KiB of memory per process: RLIMIT_DATA counts private writable memory, and no mapped file.
 const MEMORY: u32 = 1 << 20;
-/// Seconds of processor time.
-const TIME: u32 = 10;
+/// Seconds of processor time, as a last stop on any machine.
+const TIME: u32 = 60;
 
 /// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE`
 /// its code object, `SCOPE` a file of expectations about the dump.
@@ -293,7 +293,7 @@ fn utf8(bytes: Vec<u8>) -> String {
 pub(super) fn bounded(words: &[PathBuf]) -> Command {
     let script = format!("ulimit -d {MEMORY} && ulimit -t {TIME} && ulimit -c 0 && exec \"$0\" \"$@\"");
     let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(script).arg(Path::new(env!("CARGO_BIN_EXE_lanescope"))).args(words);
+    command.arg("-c").arg(script).arg(Path::new(crate::support::program())).args(words);
     command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
     command
 }
@@ -314,7 +314,7 @@ fn a_process_past_its_bounds_is_ended() {
 /// `serve` has tests with a client of its own.
 #[test]
 fn every_command_is_run() {
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("--help").output().unwrap();
+    let output = crate::support::lanescope().arg("--help").output().unwrap();
     let help = utf8(output.stdout);
     let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let rows = rows.take_while(|line| !line.is_empty());

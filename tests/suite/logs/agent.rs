@@ -129,7 +129,7 @@ fn the_family_follows_from_registers_and_instructions() {
 #[test]
 fn a_processor_that_is_none_is_refused() {
     let path = file("processor", writer::agent(&Wave::some(GFX90A, 1), Form::Plain, None));
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     let output = command.args(["info", "--processor", "gfx99", path.to_str().unwrap()]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         ("0x1000+0", "`0x1000+0` has no bytes: N is 0"),
         ("0xffffffffffffffff+2", "passes the end of memory, 2^64; expected at most 0x1 bytes"),
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.args(["info", "--fault-address", words]).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
@@ -139,7 +139,7 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         assert!(said.lines().all(|line| line.chars().count() <= 80), "{words}: {said}");
     }
     // The page of a log and the user's byte in it are one fault; the embedded demo has the options too.
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     command.args(["info", "--json", "--log", &report("rocr.log"), "--fault-address", "0x7f0000201008"]);
     let found: Value =
         serde_json::from_slice(&command.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
@@ -159,7 +159,7 @@ fn logs_that_cannot_be_read_or_report_nothing() {
     assert_eq!(problems(&found), [what]);
     let folder = folder("log-is-a-folder");
     for path in [folder.join("none"), folder] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         let output = command.args(["info", "--log"]).arg(&path).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");

@@ -15,7 +15,7 @@ mod writer;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ use self::model::Wave;
 
 /// An empty folder of this test.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("logs").join(name);
+    let folder = crate::support::own_folder().join("logs").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -38,7 +38,7 @@ fn file(name: &str, text: impl AsRef<[u8]>) -> PathBuf {
 
 /// The program's output; it must succeed.
 fn run(arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {said}");

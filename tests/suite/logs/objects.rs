@@ -152,8 +152,7 @@ fn the_program_holds_the_code_objects_of_a_log() {
     }
     // The offset in the program distinguishes otherwise equal bundles.
     let program = folder.join("app-false");
-    let listed =
-        ran(Command::new(env!("CARGO_BIN_EXE_lanescope")).args(["code-object", "--json"]).arg(&program));
+    let listed = ran(crate::support::lanescope().args(["code-object", "--json"]).arg(&program));
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let entries = listed["entries"].as_array().unwrap().iter().filter(|entry| entry["target_id"] == "gfx90a");
     let offsets: Vec<u64> = entries.map(|entry| entry["offset"].as_u64().unwrap()).collect();

@@ -342,7 +342,7 @@ fn a_damaged_row_costs_itself() {
 fn a_log_may_be_named_without_a_folder() {
     let waves = Wave::some(SMALL, 1);
     let path = file("bare-name", log(&waves));
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let output = crate::support::lanescope()
         .args(["waves", "log", "--processor", "gfx90a"])
         .current_dir(path.parent().unwrap())
         .output()

@@ -18,7 +18,7 @@ use crate::fixtures::one_line;
 
 /// The output of `info` for a file that does not open.
 fn refused(path: &Path) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let mut command = crate::support::lanescope();
     let output = command.arg("info").arg(path).stdin(Stdio::null()).output().unwrap();
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8(output.stderr).unwrap()

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::webdriver::{Browser, url};
 use super::{hang, html, model, of_demo};
+use crate::support::until;
 
 /// WebDriver's codes of keys.
 const TAB: char = '\u{e004}';
@@ -134,11 +134,7 @@ fn shown(browser: &Browser) -> Vec<u64> {
 
 /// The ids after keys: the driver returns before the page has handled the last ones.
 fn shown_after_keys(browser: &Browser, expected: &[u64]) {
-    let end = Instant::now() + Duration::from_secs(10);
-    while shown(browser) != expected && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(shown(browser), expected);
+    until(format!("the waves {expected:?}"), || (shown(browser) == expected).then_some(()));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn forms(model: &Model) -> BTreeMap<&'static str, String> {
 }
 
 fn lanescope(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap()
+    crate::support::lanescope().args(arguments).output().unwrap()
 }
 
 /// The values of the shown wave in all fixtures: value and state of each lane, as the kernels' models have them.
@@ -333,7 +333,7 @@ fn relative_paths_lose_their_folders() {
     fs::create_dir_all(folder.path().join("secret-s/symbols")).unwrap();
     fs::copy(crate::fixtures::fixtures().join("demo.zip"), folder.path().join("secret-o/oob.zip")).unwrap();
     let report = |form: &str, options: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.current_dir(folder.path()).args([
             "report",
             "secret-o/oob.zip",

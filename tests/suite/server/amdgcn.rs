@@ -126,7 +126,7 @@ fn pulled(client: &mut Client, name: &str) -> Vec<u8> {
 }
 
 fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("amdgcn").join(name);
+    let folder = crate::support::own_folder().join("amdgcn").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder

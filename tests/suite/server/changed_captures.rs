@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use super::changed_files::{answer, hex, questions, refused};
 use super::served::Served;
 use crate::fixtures::copy_dump;
+use crate::support::{idle, until};
 
 type Change = fn(&Path);
 
@@ -146,7 +146,7 @@ fn a_command_whose_dump_changes_meanwhile_fails() {
     let dump = folder_of(folder.path(), "call-gfx90a-O0");
     let core = core_of(folder.path(), "gfx90a-unified");
     for (capture, file) in [(&dump, dump.join("private.bin")), (&core, core.clone())] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let mut child = crate::support::lanescope()
             .arg("export")
             .arg(capture)
             .stdout(Stdio::piped())
@@ -155,7 +155,7 @@ fn a_command_whose_dump_changes_meanwhile_fails() {
             .unwrap();
         let mut first = [0];
         child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-        std::thread::sleep(Duration::from_millis(500));
+        idle(child.id());
         opened(&file).set_len(4096).unwrap();
         let output = child.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -171,13 +171,13 @@ fn slim_of_a_dump_that_changes_meanwhile_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder_of(folder.path(), "call-gfx90a-O0");
     let large = dump.join("large.bin");
-    File::create(&large).unwrap().set_len(256 << 20).unwrap();
+    File::create(&large).unwrap().set_len(4 << 30).unwrap();
     let manifest = dump.join("manifest.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text + "\n[[memory]]\naddress = \"0x600000000000\"\nfile = \"large.bin\"\n")
         .unwrap();
     let out = folder.path().join("out.zip");
-    let child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    let child = crate::support::lanescope()
         .args(["slim", "--whole"])
         .arg(&dump)
         .arg("-o")
@@ -185,16 +185,12 @@ fn slim_of_a_dump_that_changes_meanwhile_writes_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let start = Instant::now();
     let written = || {
         let files = fs::read_dir(folder.path()).unwrap().flatten();
         let mut partial = files.filter(|file| file.file_name().to_string_lossy().ends_with(".partial"));
         partial.next().map_or(0, |file| file.metadata().unwrap().len())
     };
-    while written() < 1 << 20 {
-        assert!(start.elapsed() < Duration::from_secs(60), "nothing is written");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until("a megabyte in the file", || (written() >= 1 << 20).then_some(()));
     opened(&large).set_len(4096).unwrap();
     let output = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -6,15 +6,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::framed;
+use crate::support::{PATIENCE, ended, idle, until};
 
-/// How soon the server has to end.
-pub(super) const SOON: Duration = Duration::from_secs(2);
 /// A server in a process of its own.
 pub(super) struct Served {
     pub(super) child: Child,
@@ -25,8 +24,9 @@ pub(super) struct Served {
 impl Served {
     pub(super) fn start(dump: &Path, arguments: &[&str]) -> Self {
         Self::spawn(
-            Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            crate::support::lanescope()
                 .args(["serve", "--port", "0"])
+                .env("RUST_LOG", "lanescope=debug")
                 .args(arguments)
                 .arg(dump),
         )
@@ -52,7 +52,7 @@ impl Served {
 
     pub(super) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
         stream
     }
@@ -64,39 +64,34 @@ impl Served {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// Processor time so far: proc(5), the sum over the tasks of `schedstat`'s first field.
-    pub(super) fn processor(&self) -> Duration {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap().flatten();
-        let times = tasks.filter_map(|task| {
-            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-            text.split_whitespace().next()?.parse::<u64>().ok()
-        });
-        Duration::from_nanos(times.sum())
+    /// Waits until the server has nothing to do: work that does not end fails.
+    pub(super) fn idle(&self) {
+        idle(self.child.id());
     }
 
-    pub(super) fn warnings(&self, words: &str) -> usize {
-        let count = || self.log.lock().unwrap().lines().filter(|line| line.contains(words)).count();
-        // A thread of the test copies the log: it may be behind the server.
-        let start = Instant::now();
-        while count() == 0 && start.elapsed() < Duration::from_secs(10) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        count()
+    /// Lines of the log with a text, at least one: a thread of the test copies the log and may be behind the server.
+    pub(super) fn logged(&self, text: &str) -> Vec<String> {
+        let lines = || self.log.lock().unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+        until(format!("\"{text}\" in the log"), || {
+            let found: Vec<String> = lines().into_iter().filter(|line| line.contains(text)).collect();
+            (!found.is_empty()).then_some(found)
+        })
+    }
+
+    /// The number of answers to the first client that left.
+    pub(super) fn answers(&self) -> usize {
+        let line = self.logged("; answers: ").remove(0);
+        line.rsplit(' ').next().unwrap().parse().unwrap()
     }
 
     pub(super) fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().try_into().unwrap())
     }
 
-    /// Ends it by SIGTERM, which takes no longer than it may.
+    /// Ends it by SIGTERM.
     pub(super) fn end(mut self) {
         kill(self.pid(), Signal::SIGTERM).unwrap();
-        let start = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < SOON, "SIGTERM does not end the server: {}", self.log.lock().unwrap());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(self.child.wait().unwrap().success());
+        assert!(ended(&mut self.child, "the end of the server after SIGTERM").success());
     }
 }
 

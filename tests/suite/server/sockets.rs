@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 
 use super::synthetic::session;
 use super::{framed, served};
+use crate::support::{PATIENCE, StandingClock, ended, until};
 use lanescope::server::{Endpoint, Listen, ServeOptions, serve};
 
 /// Starts a server in a thread; where it listens, and the thread.
@@ -40,7 +41,7 @@ pub(super) fn address(endpoints: &[Endpoint]) -> SocketAddr {
 
 fn connect(endpoints: &[Endpoint]) -> TcpStream {
     let stream = TcpStream::connect(address(endpoints)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
@@ -68,17 +69,12 @@ fn a_client_that_goes_makes_room_for_the_next() {
     let (endpoints, _server) = start(ServeOptions { most_clients: 1, ..ServeOptions::default() });
     for goodbye in ["D", "k", "vKill;1", ""] {
         // The server may still be busy with the end of the one before.
-        let mut client = (0..100)
-            .find_map(|_| {
-                let mut client = connect(&endpoints);
-                client.write_all(b"$qC#b4").unwrap();
-                let mut answer = [0; 2];
-                (client.read_exact(&mut answer).is_ok() && answer == *b"+$").then_some(client).or_else(|| {
-                    std::thread::sleep(Duration::from_millis(20));
-                    None
-                })
-            })
-            .expect("the place becomes free");
+        let mut client = until("a free place", || {
+            let mut client = connect(&endpoints);
+            client.write_all(b"$qC#b4").ok()?;
+            let mut answer = [0; 2];
+            (client.read_exact(&mut answer).is_ok() && answer == *b"+$").then_some(client)
+        });
         let mut rest = [0; 6];
         client.read_exact(&mut rest).unwrap();
         if !goodbye.is_empty() {
@@ -102,30 +98,57 @@ fn too_many_clients_get_an_error() {
 
 #[test]
 fn the_client_that_is_silent_longest_gives_up_its_place() {
-    let (endpoints, _server) = start(ServeOptions { most_clients: 3, ..ServeOptions::default() });
+    let time = StandingClock::new();
+    let (endpoints, _server) =
+        start(ServeOptions { most_clients: 3, clock: time.clock(), ..ServeOptions::default() });
     let mut speaks = connect(&endpoints);
     assert_eq!(ask(&mut speaks, "qC"), "QC2");
     let mut silent = connect(&endpoints);
-    std::thread::sleep(Duration::from_millis(1200));
     let mut later = connect(&endpoints);
-    let mut new = connect(&endpoints);
-    assert_eq!(ask(&mut new, "qC"), "QC2");
-    assert_eq!(silent.read(&mut [0]).unwrap(), 0, "it is disconnected");
-    // The others are as they were; one that has just come is not taken for silent.
-    assert_eq!(ask(&mut speaks, "qC"), "QC2");
+    // The fourth client comes while both are new: it tells that the server has them.
     let mut told = String::new();
     connect(&endpoints).read_to_string(&mut told).unwrap();
     assert!(told.starts_with("$E.too many clients"), "{told}");
+    time.advance(2);
+    let mut new = connect(&endpoints);
+    assert_eq!(ask(&mut new, "qC"), "QC2");
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0, "it is disconnected");
+    // The others are as they were.
+    assert_eq!(ask(&mut speaks, "qC"), "QC2");
     assert_eq!(ask(&mut later, "qC"), "QC2");
+}
+
+#[test]
+fn a_client_that_spoke_in_time_stays() {
+    let time = StandingClock::new();
+    let options =
+        ServeOptions { silence: Duration::from_secs(3), clock: time.clock(), ..ServeOptions::default() };
+    let (endpoints, _server) = start(options);
+    let mut speaks = connect(&endpoints);
+    assert_eq!(ask(&mut speaks, "qC"), "QC2");
+    let mut silent = connect(&endpoints);
+    // Every client wakes the server, which then looks at the time.
+    assert_eq!(ask(&mut connect(&endpoints), "qC"), "QC2");
+    time.advance(2);
+    let mut later = connect(&endpoints);
+    assert_eq!(ask(&mut connect(&endpoints), "qC"), "QC2");
+    time.advance(1);
+    assert_eq!(ask(&mut connect(&endpoints), "qC"), "QC2");
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0, "it is disconnected");
+    assert_eq!(ask(&mut later, "qC"), "QC2");
+    assert_eq!(ask(&mut speaks, "qC"), "QC2");
 }
 
 #[test]
 fn once_waits_for_a_client_with_a_packet() {
     let (endpoints, server) = start(ServeOptions { once: true, ..ServeOptions::default() });
     drop(connect(&endpoints));
-    std::thread::sleep(Duration::from_millis(100));
-    let mut client = connect(&endpoints);
-    assert_eq!(ask(&mut client, "qC"), "QC2");
+    // Until the server knows that it left, there is no other place.
+    let mut client = until("a free place", || {
+        let mut client = connect(&endpoints);
+        served::ask(&mut client, "qC").ok().filter(|answer| answer == "QC2").map(|_| client)
+    });
+    client.write_all(b"+").unwrap();
     assert_eq!(ask(&mut client, "D;1"), "OK");
     server.join().unwrap().unwrap();
 }
@@ -169,9 +192,8 @@ fn a_slow_client_does_not_hold_up_another() {
 
 #[test]
 fn a_unix_socket_is_served_and_removed() {
-    let folder = std::env::temp_dir().join(format!("lanescope-suite-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("socket");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
     // One that a server left behind is taken over.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let listen = vec![Listen::Unix(path.clone())];
@@ -182,7 +204,6 @@ fn a_unix_socket_is_served_and_removed() {
     drop(client);
     server.join().unwrap().unwrap();
     assert!(!path.exists());
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Another process may have removed the socket and put its own in its place.
@@ -225,7 +246,7 @@ fn a_socket_that_is_served_is_not_taken_over() {
 
 /// The program, serving a place of the test's choosing.
 fn program(arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_lanescope"))
+    crate::support::lanescope()
         .arg("serve")
         .args(arguments)
         .stdin(Stdio::piped())
@@ -237,7 +258,8 @@ fn program(arguments: &[&str]) -> Child {
 #[test]
 fn signals_end_the_server_cleanly() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let path = std::env::temp_dir().join(format!("lanescope-{signal}-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
         let mut server = program(&["--unix", path.to_str().unwrap()]);
         let mut said = BufReader::new(server.stdout.take().unwrap());
         let mut line = String::new();
@@ -249,7 +271,7 @@ fn signals_end_the_server_cleanly() {
         let mut client = UnixStream::connect(&path).unwrap();
         assert_eq!(ask(&mut client, "T1"), "OK");
         kill(Pid::from_raw(server.id().try_into().unwrap()), signal).unwrap();
-        assert!(server.wait().unwrap().success(), "{signal}");
+        assert!(ended(&mut server, format!("the end of the server after {signal}")).success(), "{signal}");
         assert!(!path.exists(), "{signal}");
         assert_eq!(client.read(&mut [0]).unwrap(), 0, "the end of the stream tells the client");
     }
@@ -268,12 +290,12 @@ fn standard_input_and_output_are_a_connection() {
     input.write_all(b"$T1#85").unwrap();
     server.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
     drop(input);
-    assert!(server.wait().unwrap().success());
+    assert!(ended(&mut server, "the end of the server after its input").success());
 
     let mut server = program(&["--stdio"]);
     let mut input = server.stdin.take().unwrap();
     input.write_all(b"$T1#85").unwrap();
     server.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
     kill(Pid::from_raw(server.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
-    assert!(server.wait().unwrap().success());
+    assert!(ended(&mut server, "the end of the server after SIGTERM").success());
 }

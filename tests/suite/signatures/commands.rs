@@ -11,7 +11,7 @@ use crate::fixtures::{fixtures, one_line, outside_ci};
 
 /// Runs lanescope with an input.
 pub(super) fn lanescope(words: &[&str], input: &[u8]) -> Output {
-    let mut child = outside_ci(&mut Command::new(env!("CARGO_BIN_EXE_lanescope")))
+    let mut child = outside_ci(&mut crate::support::lanescope())
         .args(words)
         .env_remove("DEBUGINFOD_URLS")
         .stdin(Stdio::piped())
@@ -146,7 +146,7 @@ fn an_unwritable_answer_has_status_2() {
     let dump = dump("saxpy-gfx90a-O2");
     for words in [vec!["signature", &dump], vec!["signature", "--json", &dump], vec!["bucket", &dump]] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let status = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        let status = crate::support::lanescope()
             .args(&words)
             .stdin(Stdio::null())
             .stdout(full)
@@ -221,7 +221,7 @@ fn signatures_without_decoded_code_are_marked() {
     let demo = fixtures().join("demo.zip").to_str().unwrap().to_owned();
     let folder = tempfile::tempdir().unwrap();
     let bare = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let mut command = crate::support::lanescope();
         command.env("PATH", folder.path()).env("ROCM_PATH", "/nowhere").stdin(Stdio::null());
         command.args(arguments).output().unwrap()
     };

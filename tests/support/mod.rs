@@ -1,0 +1,132 @@
+//! Shared by the test programs `suite` and `clients`: the program under test, and waits.
+//!
+//! No test depends on the machine's speed. A test waits until a state is reached; only [`PATIENCE`] ends a wait, with the
+//! state that was awaited. Clocks of the program are values that the tests set. This file has the only clock of the tests
+//! (`suite/layering/clocks.rs`).
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+/// The end of every wait: only a hang takes this long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The path of the program under test: `LANESCOPE_PROGRAM` (scripts/test: the release build), otherwise Cargo's build.
+pub(crate) fn program() -> &'static str {
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        std::env::var("LANESCOPE_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_lanescope").to_owned())
+    });
+    &PROGRAM
+}
+
+/// The program under test, with the default actions of signals: processes that a shell starts in the background inherit
+/// ignored ones.
+pub(crate) fn lanescope() -> Command {
+    let mut command = Command::new("/usr/bin/env");
+    command.arg("--default-signal").arg(program());
+    command
+}
+
+/// Asks again until the state is reached.
+pub(crate) fn until<T>(awaited: impl Display, mut state: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(reached) = state() {
+            return reached;
+        }
+        assert!(begun.elapsed() < PATIENCE, "not after {} s: {awaited}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(3));
+    }
+}
+
+/// Waits for the end of a process; one that hangs is killed.
+pub(crate) fn ended(child: &mut Child, awaited: impl Display) -> ExitStatus {
+    let end = Killing(child);
+    until(awaited, || end.0.try_wait().unwrap())
+}
+
+/// [`ended`] with the output, which must fit the pipe.
+pub(crate) fn output(mut child: Child, awaited: impl Display) -> Output {
+    ended(&mut child, awaited);
+    child.wait_with_output().unwrap()
+}
+
+struct Killing<'c>(&'c mut Child);
+
+impl Drop for Killing<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+}
+
+/// Waits until all threads of a process sleep: what is to be done for its clients is done.
+pub(crate) fn idle(process: u32) {
+    let used = || {
+        let mut time = 0;
+        for task in std::fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten() {
+            let read = |name| std::fs::read_to_string(task.path().join(name)).unwrap_or_default();
+            // proc(5): the state after the name in brackets. A thread that waits for its turn is `R`.
+            if read("stat").rsplit(") ").next()?.starts_with('R') {
+                return None;
+            }
+            time += read("schedstat").split_whitespace().next()?.parse::<u64>().ok()?;
+        }
+        Some(time)
+    };
+    let mut last = None;
+    until(format!("process {process} is idle"), || {
+        let before = std::mem::replace(&mut last, used());
+        (last.is_some() && last == before).then_some(())
+    });
+}
+
+/// A clock of the program that stands until a test sets it.
+pub(crate) struct StandingClock {
+    start: Instant,
+    passed: Arc<AtomicU64>,
+}
+
+impl StandingClock {
+    pub(crate) fn new() -> Self {
+        Self { start: Instant::now(), passed: Arc::default() }
+    }
+
+    pub(crate) fn clock(&self) -> lanescope::clock::Clock {
+        let (start, passed) = (self.start, Arc::clone(&self.passed));
+        lanescope::clock::Clock::new(move || start + Duration::from_secs(passed.load(Ordering::SeqCst)))
+    }
+
+    pub(crate) fn advance(&self, seconds: u64) {
+        self.passed.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+/// The TCP port where a process listens: proc(5), the sockets among its files with the state 0A.
+pub(crate) fn listening_port(process: u32) -> Option<u16> {
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    let sockets: Vec<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
+    let tables =
+        ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    tables.iter().flat_map(|table| table.lines().skip(1)).find_map(|line| {
+        let row: Vec<&str> = line.split_whitespace().collect();
+        let is_own = row[3] == "0A" && sockets.contains(&format!("socket:[{}]", row[9]));
+        is_own.then(|| u16::from_str_radix(row[1].rsplit(':').next()?, 16).ok())?
+    })
+}
+
+/// A folder of this process for files with names of their own. scripts/test removes those of earlier processes.
+pub(crate) fn own_folder() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(std::process::id().to_string());
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    });
+    &FOLDER
+}
