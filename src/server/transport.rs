@@ -166,12 +166,14 @@ impl Server {
                 match listener.accept() {
                     Accepted::Client(stream) => {
                         if let Err(error) = self.clients.admit(stream) {
-                            self.complaint.warn(&format!("a client was turned away: {error}"));
+                            self.complaint
+                                .warn(self.clock.now(), &format!("a client was turned away: {error}"));
                         }
                     }
                     Accepted::Nobody => {}
                     Accepted::Refused(error) => {
-                        self.complaint.warn(&format!("a client could not connect: {error}"));
+                        self.complaint
+                            .warn(self.clock.now(), &format!("a client could not connect: {error}"));
                         // The client stays in the queue, and `poll` reports it again at once.
                         let turned_away = self.spare.free().is_some_and(|()| match listener.accept() {
                             Accepted::Client(stream) => {

@@ -135,8 +135,11 @@ fn range(part: Part<'_>) -> Result<(u64, u64), Wrong> {
 
 /// The position of a `<` that ends no template arguments; `None`: there is none, or the name is that of an operator.
 fn unclosed(name: &str) -> Option<usize> {
+    if name.contains("operator") {
+        return None;
+    }
     let (mut opened, mut depth) = (Vec::new(), 0usize);
-    for (at, c) in name.char_indices().filter(|_| !name.contains("operator")) {
+    for (at, c) in name.char_indices() {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),

@@ -507,9 +507,7 @@ fn deep_and_long_lines_end() {
     ];
     for prefix in prefixes {
         for filler in fillers {
-            // One prefix with the longest lines.
-            let length = if prefix == "x == " { MAX_LINE } else { MAX_LINE / 16 };
-            let line = format!("{prefix}{}", filler.repeat((length - prefix.len()) / filler.len()));
+            let line = format!("{prefix}{}", filler.repeat((MAX_LINE - prefix.len()) / filler.len()));
             let _ = parse(&line);
             let _ = parse(format!("wave every\n{line}"));
         }

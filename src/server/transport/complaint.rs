@@ -14,15 +14,39 @@ pub(super) struct Complaint {
 
 impl Complaint {
     /// Logs a warning, or counts it for the next one.
-    pub(super) fn warn(&mut self, words: &str) {
-        if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
+    pub(super) fn warn(&mut self, now: Instant, words: &str) {
+        if let Some(text) = self.due(now, words) {
+            log::warn!("{text}");
+        }
+    }
+
+    /// The warning to log now.
+    fn due(&mut self, now: Instant, words: &str) -> Option<String> {
+        if self.last.is_some_and(|last| now.saturating_duration_since(last) < INTERVAL) {
             self.withheld += 1;
-            return;
+            return None;
         }
-        match self.withheld {
-            0 => log::warn!("{words}"),
-            more => log::warn!("{words} ({more} more such events since the last warning)"),
-        }
-        (self.last, self.withheld) = (Some(Instant::now()), 0);
+        let text = match self.withheld {
+            0 => words.to_owned(),
+            more => format!("{words} ({more} more such events since the last warning)"),
+        };
+        (self.last, self.withheld) = (Some(now), 0);
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_one_line_in_ten_seconds() {
+        let (mut complaint, start) = (Complaint::default(), Instant::now());
+        let mut lines = |second| complaint.due(start + Duration::from_secs(second), "a client is lost");
+        let first = (0..40).filter_map(|_| lines(0)).collect::<Vec<_>>();
+        assert_eq!(first, ["a client is lost"]);
+        assert_eq!(lines(9), None);
+        assert_eq!(lines(10).unwrap(), "a client is lost (40 more such events since the last warning)");
+        assert_eq!(lines(21).unwrap(), "a client is lost");
     }
 }
