@@ -2,27 +2,23 @@
 //! The code object has 100 MB of debug information. Limits: 1.0 s, and 100 MB of anonymous memory in the server. The
 //! bench also prints gdb's own time to open that file.
 //!
-//! `cargo bench --bench attach`. Wall time without gdb's start, on one core with the server. Each turn has a new
+//! `cargo bench -- attach`. Wall time without gdb's start, on one core with the server. Each turn has a new
 //! server, so that no cache is warm. The memory is the maximum over samples every few milliseconds.
-#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-mod support;
-
-use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use support::large::{Large, dump_at, large};
-use support::{Failure, Promises, Server, TURNS, anonymous_megabytes, pin_to_one_core, scratch};
+use crate::support::large::{Large, dump_at, large};
+use crate::support::{Failure, Promises, Server, TURNS, anonymous_megabytes, pin_to_one_core, scratch};
 
 const MAX_SECONDS: f64 = 1.0;
 const MAX_ANONYMOUS_MB: f64 = 100.0;
 /// Lines of gdb's output about the frame: the dump's private memory holds 0x11 in each byte.
 const SHOWN: [&str; 3] = ["n=286331153)", "\nindex = 286331153\n", "\nwide = 1229782938247303441\n"];
 
-fn main() -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     let Large { file, pc, .. } = large()?;
     let dump = dump_at(&scratch("large")?, &file, pc)?;
     pin_to_one_core()?;
@@ -39,7 +35,6 @@ fn main() -> Result<ExitCode, Failure> {
         memory.push(most);
         ratios.push(opening / ours);
     }
-    fs::remove_dir_all(scratch("")?)?;
     let mut promises = Promises::default();
     promises.at_most("seconds from attaching to the first stack with its locals", &seconds, MAX_SECONDS);
     promises.at_most("megabytes of anonymous memory in the server", &memory, MAX_ANONYMOUS_MB);

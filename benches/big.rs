@@ -3,12 +3,8 @@
 //! microseconds for one lane, and 1 ms with their text for 64 lanes. A whole `lanescope locals` process is at least 15
 //! times as fast as gdb's `info scope`.
 //!
-//! `cargo bench --bench big`. The first run makes the file (benches/support/large.rs). The file is in the page cache.
-#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+//! `cargo bench -- big`. The first run makes the file (benches/support/large.rs). The file is in the page cache.
 
-mod support;
-
-use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -26,8 +22,11 @@ use lanescope::import;
 use lanescope::session::{Dump, Session, Variables as _, Waves as _};
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
-use support::large::{Large, dump_at, large};
-use support::{Failure, Promises, TURNS, anonymous_megabytes, pin_to_one_core, scratch, seconds_each};
+use crate::support::large::{Large, dump_at, large};
+use crate::support::{
+    Failure, Promises, TURNS, anonymous_megabytes, pin_to_one_core, processor_seconds, scratch, seconds_each,
+    this_program,
+};
 
 const MAX_MILLISECONDS: f64 = 15.0;
 const MAX_ANONYMOUS_MB: f64 = 32.0;
@@ -35,22 +34,19 @@ const MAX_MICROSECONDS: f64 = 10.0;
 const MAX_MILLISECONDS_OF_64_LANES: f64 = 1.0;
 const TIMES_GDB: f64 = 15.0;
 
-fn main() -> Result<ExitCode, Failure> {
-    // Cargo adds --bench.
-    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    if let Some(dump) = arguments.next() {
-        first_answer(Path::new(&dump))?;
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
+    if let Some(dump) = arguments.first() {
+        first_answer(Path::new(dump))?;
         return Ok(ExitCode::SUCCESS);
     }
     let Large { file, object, pc } = large()?;
-    let folder = scratch("big")?;
-    let dump = dump_at(&folder, &file, pc)?;
+    let dump = dump_at(&scratch("big")?, &file, pc)?;
     pin_to_one_core()?;
 
     let (mut first, mut memory, mut ratios, mut lanes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let session = session(&dump)?;
     for turn in 1..=TURNS {
-        let child = Command::new(std::env::current_exe()?).arg(&dump).stderr(Stdio::inherit()).output()?;
+        let child = this_program("big")?.arg(&dump).stderr(Stdio::inherit()).output()?;
         let text = String::from_utf8(child.stdout)?;
         let mut numbers = text.split_whitespace().map(str::parse::<f64>);
         let mut number = || numbers.next().ok_or_else(|| format!("no measurement in {text:?}"));
@@ -81,7 +77,6 @@ fn main() -> Result<ExitCode, Failure> {
         later.iter().map(|us| (us * 100.0).round() / 100.0).collect::<Vec<_>>()
     );
     println!("in 64 lanes: {:?} us", lanes.iter().map(|ms| (ms * 1e4).round() / 10.0).collect::<Vec<_>>());
-    fs::remove_dir_all(&folder)?;
     let mut promises = Promises::default();
     promises.at_most("milliseconds of processor time to the first answer at a PC", &first, MAX_MILLISECONDS);
     promises.at_most("megabytes of anonymous memory by then", &memory, MAX_ANONYMOUS_MB);
@@ -111,21 +106,14 @@ fn first_answer(dump: &Path) -> Result<(), Failure> {
     let session = session(dump)?;
     let wave = session.first_wave();
     let lane = LaneSet::one(session.focus(wave));
-    let start = processor_milliseconds()?;
+    let start = processor_seconds()?;
     let locals = session.locals(wave, lane, 0)?;
-    let elapsed = processor_milliseconds()? - start;
+    let elapsed = 1e3 * (processor_seconds()? - start);
     if locals.variables.len() != 9 {
         return Err(format!("{} variables, expected 9", locals.variables.len()).into());
     }
     println!("{} {}", elapsed, anonymous_megabytes("self")?);
     Ok(())
-}
-
-/// Milliseconds of this thread's processor time: on a busy machine wall time is too noisy for 10 ms.
-fn processor_milliseconds() -> Result<f64, Failure> {
-    let schedule = fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds: f64 = schedule.split_whitespace().next().ok_or("no time")?.parse()?;
-    Ok(nanoseconds / 1e6)
 }
 
 /// Seconds of a whole process whose output must contain the word.

@@ -1,18 +1,15 @@
 //! Limits for expectations. 30 dumps with 10 lines each take at most 1 s of processor time, that of all processes
 //! together. `wave every` over 10,000 waves takes at most 4.8 times the time over 2,500 waves.
 //!
-//! `cargo bench --bench check` writes the files and measures. The processor time is that of the ended children, which
+//! `cargo bench -- check` writes the files and measures. The processor time is that of the ended children, which
 //! the kernel counts in ticks of 10 ms; the minimum counts, because other work disturbs it least.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
-
-mod support;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use support::{Failure, Promises, TURNS};
+use crate::support::{Failure, Promises, TURNS, many, stat_seconds};
 
 const DUMPS: usize = 30;
 /// Runs per turn.
@@ -44,7 +41,7 @@ wave every
   lane 0-3     $pc != 0
 ";
 
-fn main() -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     let folder = tempfile::tempdir()?;
     let crashes = folder.path().join("crashes");
     for number in 0..DUMPS {
@@ -55,18 +52,13 @@ fn main() -> Result<ExitCode, Failure> {
     }
     let mut files = Vec::new();
     for waves in WAVES {
-        let dump = folder.path().join(waves.to_string());
-        let maker = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/models/many.py");
-        let made = Command::new("python3").args([maker, &waves.to_string()]).arg(&dump).status()?;
-        if !made.success() {
-            return Err(format!("many.py: {made}").into());
-        }
+        many(waves, folder.path().join(waves.to_string()))?;
         let file = folder.path().join(format!("{waves}.scope"));
         fs::write(&file, format!("dump {waves}\n{EVERY}"))?;
         files.push(file);
     }
     // The first run warms the page cache.
-    run(&crashes)?;
+    measure(&crashes)?;
     let (mut seconds, mut ratios) = (Vec::new(), Vec::new());
     for turn in 1..=TURNS {
         let dumps = least(&crashes)?;
@@ -93,9 +85,9 @@ struct Cost {
 
 /// The run of a turn with the least processor time.
 fn least(path: &Path) -> Result<Cost, Failure> {
-    let mut least = run(path)?;
+    let mut least = measure(path)?;
     for _ in 1..RUNS {
-        let next = run(path)?;
+        let next = measure(path)?;
         if next.processor < least.processor {
             least = next;
         }
@@ -104,21 +96,14 @@ fn least(path: &Path) -> Result<Cost, Failure> {
 }
 
 /// Checks files whose expectations hold.
-fn run(path: &Path) -> Result<Cost, Failure> {
-    let (start, before) = (Instant::now(), children()?);
+fn measure(path: &Path) -> Result<Cost, Failure> {
+    // `cutime` and `cstime`: ended children and theirs.
+    let processor = || stat_seconds("self", 13);
+    let (start, before) = (Instant::now(), processor()?);
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     let output = command.arg("check").arg(path).stdin(Stdio::null()).output()?;
     if !output.status.success() {
         return Err(format!("{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat())).into());
     }
-    Ok(Cost { processor: children()? - before, elapsed: start.elapsed().as_secs_f64() })
-}
-
-/// The processor time of ended children and theirs, in seconds (proc_pid_stat(5): cutime, cstime).
-fn children() -> Result<f64, Failure> {
-    const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
-    let status = fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
-    let ticks = fields.split_whitespace().skip(13).take(2).map(|ticks| ticks.parse::<f64>());
-    Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
+    Ok(Cost { processor: processor()? - before, elapsed: start.elapsed().as_secs_f64() })
 }

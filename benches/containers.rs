@@ -2,17 +2,14 @@
 //! container, unpacking included.
 //!
 //! The library is made of a public one (tests/fixtures/release): four bundles of 25 processors each, 19.3 MB unpacked.
-//! `cargo bench --bench containers` measures. Processor time counts, because the time of a clock depends on other work.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
-
-mod support;
+//! `cargo bench -- containers` measures. Processor time counts, because the time of a clock depends on other work.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use lanescope::codeobject::{Bytes, FatFile};
 
-use support::{Failure, Promises, TURNS, scratch};
+use crate::support::{Failure, Promises, TURNS, processor_seconds, scratch};
 
 /// Bundles of the library.
 const BUNDLES: usize = 4;
@@ -20,7 +17,7 @@ const BUNDLES: usize = 4;
 const RUNS: usize = 5;
 const MAX_SECONDS: f64 = 0.1;
 
-fn main() -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/release/bitsandbytes-rocm715.bundle");
     let packed = std::fs::read(path)?;
@@ -62,13 +59,6 @@ fn main() -> Result<ExitCode, Failure> {
         promises.at_most(&format!("seconds to read {name}"), &turns, MAX_SECONDS);
     }
     Ok(promises.end())
-}
-
-/// Processor time of this process, by the scheduler's count of nanoseconds.
-fn processor_seconds() -> Result<f64, Failure> {
-    let text = std::fs::read_to_string("/proc/self/schedstat")?;
-    let nanoseconds: f64 = text.split_whitespace().next().ok_or("an empty schedstat")?.parse()?;
-    Ok(nanoseconds / 1e9)
 }
 
 /// An uncompressed bundle (Clang Offload Bundler, "Bundled Binary File Layout").

@@ -2,16 +2,9 @@
 //! Opening takes at most twice the time of plain reads of the 192 bytes that it needs per wave, and at most 1.2 times
 //! the processor time of an 8 GB core. Listing its waves takes at most 1 s.
 //!
-//! `cargo bench --bench cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening
+//! `cargo bench -- cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening
 //! is a separate process, so that memory is that of one opening. The first ones warm the page cache. Openings of both
 //! files and the plain reads alternate. `cores PATH` measures any capture, `cores reads PATH` the plain reads.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
-
-#[allow(dead_code, reason = "tests use the rest")]
-#[path = "../tests/cores/mod.rs"]
-mod cores;
-
-mod support;
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -23,7 +16,8 @@ use lanescope::arch::Targets;
 use lanescope::import::{self, Options};
 use nix::time::{ClockId, clock_gettime};
 
-use support::{Failure, Promises, TURNS};
+use crate::core_writer::big;
+use crate::support::{Failure, Promises, TURNS, anonymous_megabytes, this_program};
 
 const WAVES: u32 = 50_000;
 const GIGABYTE: u64 = 1 << 30;
@@ -38,9 +32,7 @@ const MAX_SECONDS_TO_LIST: f64 = 1.0;
 /// Bytes per wave that opening reads: 16 SGPRs, 16 hardware registers, 16 trap temporaries.
 const READ: u64 = 192;
 
-fn main() -> Result<ExitCode, Failure> {
-    // Cargo adds --bench.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
     match arguments.as_slice() {
         [] => {}
         [part, path] if part == "reads" => return read_plainly(Path::new(path)),
@@ -49,20 +41,20 @@ fn main() -> Result<ExitCode, Failure> {
     let folder = tempfile::tempdir()?;
     let write = |name: &str, size: u64| -> Result<PathBuf, Failure> {
         let path = folder.path().join(name);
-        cores::big::build(size, WAVES).gpu.write(&path)?;
+        big::build(size, WAVES).gpu.write(&path)?;
         Ok(path)
     };
     let (small, large) = (write("small", 8 * GIGABYTE)?, write("large", 100 * GIGABYTE)?);
     for path in [&small, &large] {
-        run(&[], path)?;
+        child(&[], path)?;
     }
     let (mut times, mut ratios, mut sizes, mut memory) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for turn in 1..=TURNS {
         let (mut opened, mut of_small, mut reads) = (Least::new(), Least::new(), Least::new());
         for _ in 0..RUNS {
-            reads.add(&run(&["reads"], &large)?);
-            opened.add(&run(&[], &large)?);
-            of_small.add(&run(&[], &small)?);
+            reads.add(&child(&["reads"], &large)?);
+            opened.add(&child(&[], &large)?);
+            of_small.add(&child(&[], &small)?);
         }
         println!(
             "turn {turn}: 100 GB opened in {:.1} ms ({:.1} ms on processors), plain reads {:.1} ms; 8 GB opened in {:.1} ms",
@@ -71,7 +63,7 @@ fn main() -> Result<ExitCode, Failure> {
         times.push(opened.milliseconds);
         ratios.push(opened.milliseconds / reads.milliseconds);
         sizes.push(opened.own / of_small.own);
-        memory.push(opened.kilobytes / 1024.0);
+        memory.push(opened.megabytes);
     }
     let mut promises = Promises::default();
     promises.at_most("milliseconds to open 100 GB with 50,000 waves", &times, MAX_MILLISECONDS);
@@ -92,7 +84,7 @@ fn processor() -> Result<f64, Failure> {
     Ok(time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6)
 }
 
-/// Runs `work` once and prints milliseconds, processor milliseconds, kB of anonymous memory, and the number of waves.
+/// Runs `work` once and prints milliseconds, processor milliseconds, MB of anonymous memory, and the number of waves.
 fn timed<T>(
     work: impl FnOnce() -> Result<T, Failure>,
     waves: impl FnOnce(&T) -> usize,
@@ -100,10 +92,8 @@ fn timed<T>(
     let (start, before) = (Instant::now(), processor()?);
     let done = work()?;
     let (elapsed, own) = (start.elapsed(), processor()? - before);
-    let status = fs::read_to_string("/proc/self/status")?;
-    let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
-    let anonymous = anonymous.trim_matches(|c: char| !c.is_ascii_digit());
-    println!("{:.3} {own:.3} {anonymous} {}", elapsed.as_secs_f64() * 1000.0, waves(&done));
+    let anonymous = anonymous_megabytes("self")?;
+    println!("{:.3} {own:.3} {anonymous:.3} {}", elapsed.as_secs_f64() * 1000.0, waves(&done));
     Ok(done)
 }
 
@@ -146,34 +136,34 @@ struct Least {
     milliseconds: f64,
     /// Processor milliseconds.
     own: f64,
-    kilobytes: f64,
+    megabytes: f64,
 }
 
 impl Least {
     fn new() -> Self {
-        Self { milliseconds: f64::INFINITY, own: f64::INFINITY, kilobytes: 0.0 }
+        Self { milliseconds: f64::INFINITY, own: f64::INFINITY, megabytes: 0.0 }
     }
 
     fn add(&mut self, run: &[f64; 3]) {
-        let [milliseconds, own, kilobytes] = *run;
+        let [milliseconds, own, megabytes] = *run;
         self.milliseconds = self.milliseconds.min(milliseconds);
         self.own = self.own.min(own);
-        self.kilobytes = self.kilobytes.max(kilobytes);
+        self.megabytes = self.megabytes.max(megabytes);
     }
 }
 
-/// Runs this program with a capture: milliseconds, processor milliseconds, and kilobytes.
-fn run(arguments: &[&str], path: &Path) -> Result<[f64; 3], Failure> {
-    let output = Command::new(std::env::current_exe()?).args(arguments).arg(path).output()?;
+/// Runs this program with a capture: milliseconds, processor milliseconds, and megabytes.
+fn child(arguments: &[&str], path: &Path) -> Result<[f64; 3], Failure> {
+    let output = this_program("cores")?.args(arguments).arg(path).output()?;
     let text = String::from_utf8(output.stdout)?;
     let fields: Vec<&str> = text.split_whitespace().collect();
-    let [milliseconds, own, kilobytes, waves] = fields[..] else {
+    let [milliseconds, own, megabytes, waves] = fields[..] else {
         return Err(format!("nothing was measured: {text}").into());
     };
     if waves.parse::<u32>()? != WAVES {
         return Err(format!("{waves} waves were found, not {WAVES}").into());
     }
-    Ok([milliseconds.parse()?, own.parse()?, kilobytes.parse()?])
+    Ok([milliseconds.parse()?, own.parse()?, megabytes.parse()?])
 }
 
 /// Seconds of `lanescope waves`; the minimum of five.

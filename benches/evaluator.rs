@@ -1,7 +1,7 @@
 //! Limits for the locations of 100 variables, each of 10 operations that depend on the lane, for 64 lanes: 100 us on
 //! one core, and at least 10 times as fast as gimli's evaluator in a loop over the lanes.
 //!
-//! `cargo bench --bench evaluator` prints both times and the ratio, the worst of three alternating passes, and fails if
+//! `cargo bench -- evaluator` prints both times and the ratio, the worst of three alternating passes, and fails if
 //! a limit is exceeded. gimli has no lanes: it gets the lane number as the contents of a register and evaluates once
 //! per lane, with the heap storage of its `Evaluation::new`. Both evaluate the same form of expression: a base, the
 //! lane times a stride, more arithmetic. Ours decodes the bytes once for all lanes, as a session does. gimli decodes
@@ -9,9 +9,7 @@
 //!
 //! `evaluator count NAME` runs `lanescope`, `gimli` or `none` a fixed number of times for callgrind
 //! (docs/performance.md).
-#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-use std::error::Error;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -23,9 +21,10 @@ use lanescope::dwarf::{
 };
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
+use crate::support::{Failure, TURNS};
+
 const VARIABLES: u64 = 100;
 const LANES: u64 = 64;
-const PASSES: usize = 3;
 const MAX_MICROSECONDS: f64 = 100.0;
 const LEAST_RATIO: f64 = 10.0;
 
@@ -33,18 +32,18 @@ const LEAST_RATIO: f64 = 10.0;
 const BASE: u64 = 0x7f00_0000_1000;
 const LANE_REGISTER: u16 = 1;
 
-fn main() -> Result<ExitCode, Box<dyn Error>> {
-    // Cargo adds --bench.
-    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    if arguments.next().as_deref() == Some("count") {
-        return count(&arguments.next().unwrap_or_default());
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
+    if let [part, what] = arguments.as_slice()
+        && part == "count"
+    {
+        return count(what);
     }
     let (ours, theirs) = (ours(), theirs());
     let programs = decoded(&ours)?;
     check(&programs, &theirs)?;
     let mut worst = (0.0f64, f64::INFINITY);
     println!("{VARIABLES} variables of 10 operations for {LANES} lanes, evaluation only");
-    for pass in 1..=PASSES {
+    for pass in 1..=TURNS {
         let together = best(|| lanescope(&programs));
         let looped = best(|| gimli(&theirs));
         let decoding = best(|| decoded(&ours).map_or(0, |programs| programs.len() as u64));
@@ -66,7 +65,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// For callgrind: the difference between two counts is the cost of the evaluator.
-fn count(what: &str) -> Result<ExitCode, Box<dyn Error>> {
+fn count(what: &str) -> Result<ExitCode, Failure> {
     let programs = decoded(&ours())?;
     let theirs = theirs();
     for _ in 0..10 {
@@ -211,7 +210,7 @@ fn gimli_lane(expression: &[u8], lane: u64) -> Result<u64, gimli::Error> {
 }
 
 /// Compares both results with the arithmetic.
-fn check(programs: &[Program], theirs: &[Vec<u8>]) -> Result<(), Box<dyn Error>> {
+fn check(programs: &[Program], theirs: &[Vec<u8>]) -> Result<(), Failure> {
     let mut evaluator = Evaluator::new(&Wave);
     for (variable, (program, bytes)) in (0..).zip(programs.iter().zip(theirs)) {
         if program.operations().len() != 10 {

@@ -1,9 +1,7 @@
 //! Limit: 10,000 waves with call stacks are grouped in 1 s.
 //!
-//! `cargo bench --bench groups`. The waves repeat those of the fixture calls-gfx90a: stacks of one to three frames,
+//! `cargo bench -- groups`. The waves repeat those of the fixture calls-gfx90a: stacks of one to three frames,
 //! with return addresses and frame pointers saved in scalar and vector registers.
-
-mod support;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,11 +11,11 @@ use lanescope::arch::Targets;
 use lanescope::import;
 use lanescope::session::{Dump, GroupBy, Grouping, Session, Stacks as _};
 
-use support::{Failure, Promises, TURNS, pin_to_one_core};
+use crate::support::{Failure, Promises, TURNS, pin_to_one_core};
 
 const WAVES: u32 = 10_000;
 
-fn main() -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/calls-gfx90a");
     let mut turns = Vec::new();
@@ -40,15 +38,10 @@ fn main() -> Result<ExitCode, Failure> {
             Ok(seconds)
         };
         let (waves, lanes) = (seconds(false)?, seconds(true)?);
-        note(&format!("turn {turn}: {WAVES} waves {:.0} ms, their lanes {:.0} ms", waves * 1e3, lanes * 1e3));
+        println!("turn {turn}: {WAVES} waves {:.0} ms, their lanes {:.0} ms", waves * 1e3, lanes * 1e3);
         turns.push(waves);
     }
     let mut promises = Promises::default();
     promises.at_most("10,000 waves grouped by call stack, seconds", &turns, 1.0);
     Ok(promises.end())
-}
-
-#[allow(clippy::print_stdout, reason = "a bench prints what it measured")]
-fn note(words: &str) {
-    println!("{words}");
 }

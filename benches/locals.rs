@@ -2,11 +2,9 @@
 //! less than 1 ms, in the fixtures' frame with the most variables; 64 lanes together take much less than 64 times one
 //! lane. The bench also prints the session's own part of an answer.
 //!
-//! `cargo bench --bench locals`, on the waves of the embedded demo and of the fixtures.
+//! `cargo bench -- locals`, on the waves of the embedded demo and of the fixtures.
 //! `locals count WHAT` asks ten times for one of `none`, `together`, `apart`, `answered` and `largest`, to count its
 //! instructions (docs/performance.md).
-
-mod support;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,13 +16,13 @@ use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, DumpFacts as _, Session, Storage as _, Variables as _, Waves as _};
 use lanescope::units::{LaneId, LaneSet, WaveId, WaveSize};
 
-use support::{Failure, Promises, TURNS, packet, pin_to_one_core, seconds_each};
+use crate::support::{Failure, Promises, TURNS, packet, pin_to_one_core, seconds_each};
 
 const MAX_MILLISECONDS: f64 = 1.0;
 /// Questions of `count`.
 const COUNTED: usize = 10;
 
-fn main() -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");
     let opened = import::open(&demo, &Targets::builtin(), &import::Options::default())?;
@@ -71,8 +69,8 @@ fn main() -> Result<ExitCode, Failure> {
         let found = largest.locals(largest_wave, largest.kind().wave_size.all(), 0)?;
         if found.variables.len() == count { Ok(()) } else { Err("variables went missing".into()) }
     };
-    if let [_, count, what] = std::env::args().collect::<Vec<_>>().as_slice()
-        && count == "count"
+    if let [part, what] = arguments.as_slice()
+        && part == "count"
     {
         for _ in 0..COUNTED {
             match what.as_str() {
@@ -93,13 +91,13 @@ fn main() -> Result<ExitCode, Failure> {
         ratios.push(apart / together);
         let every = seconds_each(ask_largest)?;
         most.push(1e3 * every.max(together));
-        note(&format!(
+        println!(
             "turn {turn}: {count} variables of {} in 64 lanes {:.1} us, {:.2} us each",
             largest.name(),
             every * 1e6,
             every * 1e6 / count as f64
-        ));
-        note(&format!(
+        );
+        println!(
             "turn {turn}: {variables} variables in {} lanes {:.1} us, {:.2} us each; lane by lane {:.1} us; as an answer to a \
              client {:.1} us, of which the session's {:.0} %",
             lanes.count(),
@@ -108,7 +106,7 @@ fn main() -> Result<ExitCode, Failure> {
             apart * 1e6,
             answered * 1e6,
             100.0 * together / answered
-        ));
+        );
     }
     let mut promises = Promises::default();
     promises.at_most("milliseconds for all variables of a frame in 64 lanes", &most, MAX_MILLISECONDS);
@@ -139,9 +137,4 @@ fn largest() -> Result<(Session, WaveId, usize), Failure> {
 
 fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[allow(clippy::print_stdout, reason = "a bench prints what it measured")]
-fn note(words: &str) {
-    println!("{words}");
 }

@@ -1,24 +1,21 @@
 //! Limits for opening a dump of 10,000 waves (JSON manifest, registers by file and offset). Time: twice that of
 //! `serde_json` to read the same manifest into a `Value`. Resident memory: 40 MB, for any size of its side files.
 //!
-//! `cargo bench --bench open` measures each form of manifest. Each opening and each reading is a separate process (this
+//! `cargo bench -- open` measures each form of manifest. Each opening and each reading is a separate process (this
 //! program with a path): memory is that of one opening, and both start with an empty heap. The two alternate. The
 //! target's file is loaded before the clock starts: a server loads it once and not per dump. `open PATH` measures any
 //! dump, `open value PATH` the reading of a manifest.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
-
-mod support;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use lanescope::arch::Targets;
 use lanescope::import;
 
-use support::{Failure, Promises, TURNS, scratch};
+use crate::support::{Failure, Promises, TURNS, scratch, this_program};
 
 const WAVES: u64 = 10_000;
 /// Openings and readings per turn. The minimum of each counts: other work disturbs it least.
@@ -30,9 +27,7 @@ const MAX_MEGABYTES: f64 = 40.0;
 /// Stride of an image: v0-v63, a0-a63 and s0-s101 of gfx90a.
 const IMAGE: u64 = 64 * 256 * 2 + 102 * 4;
 
-fn main() -> Result<ExitCode, Failure> {
-    // Cargo adds --bench.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
     match arguments.as_slice() {
         [] => {}
         [part, path] if part == "value" => return read_value(Path::new(path)),
@@ -47,7 +42,6 @@ fn main() -> Result<ExitCode, Failure> {
         fs::File::create(folder.join("private.bin"))?.set_len(WAVES << 16)?;
         report(&mut promises, name, &folder, manifest.len())?;
     }
-    fs::remove_dir_all(scratch("")?)?;
     Ok(promises.end())
 }
 
@@ -93,7 +87,7 @@ fn measure(path: &Path) -> Result<ExitCode, Failure> {
 
 /// Words of this program's output for the arguments.
 fn output(arguments: &[&str], path: &Path) -> Result<Vec<String>, Failure> {
-    let output = Command::new(std::env::current_exe()?).args(arguments).arg(path).output()?;
+    let output = this_program("open")?.args(arguments).arg(path).output()?;
     let (line, errors) = (String::from_utf8(output.stdout)?, String::from_utf8_lossy(&output.stderr));
     match errors.is_empty() {
         true => Ok(line.split_whitespace().map(str::to_owned).collect()),

@@ -3,15 +3,13 @@
 //! * `m` of 64 KiB moves at least 12 times the bytes per second of gdbserver at its best size.
 //! * `T`, and `p` of the PC, take at most 1.25 times as long as a ping-pong of the same sizes.
 //!
-//! `cargo bench --bench protocol`
-
-mod support;
+//! `cargo bench -- protocol`
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use support::{
-    Failure, Promises, Raw, Server, TURNS, packet, pin_to_one_core, ping_pong, scratch, seconds_each,
+use crate::support::{
+    Failure, Promises, Raw, Server, TURNS, listen, packet, pin_to_one_core, ping_pong, scratch, seconds_each,
 };
 
 /// Address of the dump's memory.
@@ -24,12 +22,11 @@ const SIZES: [usize; 5] = [1024, 4096, 8000, 9000, 16384];
 /// A program with a large text section.
 const PROGRAM: &str = "/bin/bash";
 
-fn main() -> Result<ExitCode, Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
     if let [part, request, reply] = arguments.as_slice()
         && part == "ping-pong"
     {
-        let (mut stream, _) = support::listen()?.accept()?;
+        let (mut stream, _) = listen()?.accept()?;
         ping_pong(&mut stream, request.parse()?, reply.parse()?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -42,7 +39,6 @@ fn main() -> Result<ExitCode, Failure> {
     for (name, body) in [("T", "T1".to_owned()), ("p of the PC", pc)] {
         small(&mut ours, &mut promises, name, &body)?;
     }
-    std::fs::remove_dir_all(scratch("")?)?;
     Ok(promises.end())
 }
 
@@ -91,12 +87,12 @@ fn memory(ours: &mut Raw, promises: &mut Promises) -> Result<(), Failure> {
             }
         }
         ratios.push(our_speed / best.0);
-        note(&format!(
+        println!(
             "turn {turn}: m of 64 KiB {:.0} MB/s, gdbserver's best {:.0} MB/s with {} bytes",
             our_speed / 1e6,
             best.0 / 1e6,
             best.1
-        ));
+        );
     }
     promises.at_least("m of 64 KiB, times gdbserver's best size", &ratios, 12.0);
     Ok(())
@@ -133,14 +129,14 @@ fn small(ours: &mut Raw, promises: &mut Promises, name: &str, body: &str) -> Res
     if ours.text(body)?.starts_with('E') {
         return Err(format!("{body} is answered by an error").into());
     }
-    let floor = Server::part(&["ping-pong", &request.len().to_string(), &reply.to_string()])?;
+    let floor = Server::part("protocol", &["ping-pong", &request.len().to_string(), &reply.to_string()])?;
     let mut pong = Raw::connect(&floor.address, false)?;
     let mut ratios = Vec::new();
     for turn in 1..=TURNS {
         let ours = seconds_each(|| ours.exchange(&request, reply))?;
         let least = seconds_each(|| pong.exchange(&request, reply))?;
         ratios.push(ours / least);
-        note(&format!("turn {turn}: {name} {:.2} us, ping-pong {:.2} us", ours * 1e6, least * 1e6));
+        println!("turn {turn}: {name} {:.2} us, ping-pong {:.2} us", ours * 1e6, least * 1e6);
     }
     promises.at_most(
         &format!("{name}, times a ping-pong of {} and {reply} bytes", request.len()),
@@ -148,9 +144,4 @@ fn small(ours: &mut Raw, promises: &mut Promises, name: &str, body: &str) -> Res
         1.25,
     );
     Ok(())
-}
-
-#[allow(clippy::print_stdout, reason = "a bench prints what it measured")]
-fn note(words: &str) {
-    println!("{words}");
 }

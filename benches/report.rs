@@ -2,15 +2,12 @@
 //! most 2 s and 5 MB.
 //!
 //! Each run is a process of its own; the minimum counts, because other work disturbs it least.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
-
-mod support;
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use support::{Failure, Promises, TURNS};
+use crate::support::{Failure, MANY, Promises, TURNS, many, scratch};
 
 /// Runs per turn.
 const RUNS: usize = 5;
@@ -19,11 +16,11 @@ const MAX_DEMO_KILOBYTES: f64 = 300.0;
 const MAX_SECONDS: f64 = 2.0;
 const MAX_MEGABYTES: f64 = 5.0;
 
-fn main() -> Result<ExitCode, Failure> {
-    let many = support::many()?;
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
+    let many = many(MANY, scratch("many")?)?;
     // The first runs warm the page cache.
-    run(None)?;
-    run(Some(&many))?;
+    measure(None)?;
+    measure(Some(&many))?;
     let (mut demo, mut demo_size, mut seconds, mut size) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for turn in 1..=TURNS {
         let (of_demo, of_many) = (least(None)?, least(Some(&many))?);
@@ -49,15 +46,15 @@ fn main() -> Result<ExitCode, Failure> {
 
 /// The minimum of the runs of a turn.
 fn least(dump: Option<&Path>) -> Result<(f64, f64), Failure> {
-    let mut least = run(dump)?;
+    let mut least = measure(dump)?;
     for _ in 1..RUNS {
-        least.0 = least.0.min(run(dump)?.0);
+        least.0 = least.0.min(measure(dump)?.0);
     }
     Ok(least)
 }
 
 /// Milliseconds for the HTML of a dump, or of the demo, and its bytes.
-fn run(dump: Option<&Path>) -> Result<(f64, f64), Failure> {
+fn measure(dump: Option<&Path>) -> Result<(f64, f64), Failure> {
     let start = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     let output = command.args(["report", "--format", "html"]).args(dump).stdin(Stdio::null()).output()?;

@@ -1,17 +1,15 @@
 //! Limit: gdb takes at most 1.5 times as long as over a server that answers the same bytes from a table, which is gdb's
 //! own time. The command is `thread apply all bt 1` of 10,000 waves, with function arguments read through the view.
 //!
-//! `cargo bench --bench stacks`. Method: benches/support/table.rs. The dumps have arguments that are optimized out, all
+//! `cargo bench -- stacks`. Method: benches/support/table.rs. The dumps have arguments that are optimized out, all
 //! in memory, in memory with C++ classes, and in registers.
-
-mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use support::table::{Task, part, times_a_table};
-use support::{Failure, MANY, Promises, many, pin_to_one_core, scratch};
+use crate::support::table::{Task, times_a_table};
+use crate::support::{Failure, MANY, Promises, many, pin_to_one_core, scratch};
 
 /// Fixtures whose waves a dump repeats, and part of gdb's output.
 const FIXTURES: [(&str, &str); 3] = [
@@ -21,10 +19,7 @@ const FIXTURES: [(&str, &str); 3] = [
 ];
 const TIMES_A_TABLE: f64 = 1.5;
 
-fn main() -> Result<ExitCode, Failure> {
-    if let Some(done) = part() {
-        return done;
-    }
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
     let mut promises = Promises::default();
     let mut measure = |name: &str, dump: &Path, word: &str| -> Result<(), Failure> {
@@ -41,11 +36,10 @@ fn main() -> Result<ExitCode, Failure> {
         promises.at_most(&promise, &times_a_table(dump, &task)?, TIMES_A_TABLE);
         Ok(())
     };
-    measure("saxpy-gfx90a-O2", &many()?, "<optimized out>")?;
+    measure("saxpy-gfx90a-O2", &many(MANY, scratch("many")?)?, "<optimized out>")?;
     for (name, word) in FIXTURES {
         measure(name, &repeated(name)?, word)?;
     }
-    fs::remove_dir_all(scratch("")?)?;
     Ok(promises.end())
 }
 

@@ -1,19 +1,13 @@
-//! Limits for the page of the cause. `lanescope DUMP` on the demo takes at most 60 ms with LLVM's tools, which run once,
-//! and at most 20 ms without them. For a sparse GPU core of 100 GB with 50,000 waves of one fault it takes at most 2 s
-//! and no more memory than `lanescope waves` (anonymous memory, by samples). The states of waves without a fault, at 50 PCs or in a loop that polls
-//! memory, take at most 1 s for 10,000 waves and 2 s for 50,000, as text and as JSON, and 1.2 times the memory.
+//! Limits for the page of the cause. `lanescope DUMP` on the demo takes at most 60 ms with LLVM's tools, which run
+//! once, and at most 20 ms without them. For a sparse GPU core of 100 GB with 50,000 waves of one fault it takes at
+//! most 2 s and no more memory than `lanescope waves` (anonymous memory, by samples). The states of waves without a
+//! fault, at 50 PCs or in a loop that polls memory, take at most 1 s for 10,000 waves and 2 s for 50,000, as text and
+//! as JSON, and 1.2 times the memory.
 //!
-//! `cargo bench --bench triage` writes the cores (tests/cores/big.rs; 550 MB of disk) and measures. Each run is a process
+//! `cargo bench -- triage` writes the cores (tests/cores/big.rs; 550 MB of disk) and measures. Each run is a process
 //! of its own; the minimum counts, because other work disturbs it least. The memory is that of lanescope alone:
 //! llvm-objdump is a process beside it and takes 63 MB for any input, which the system's maximum over a process and its
 //! children would count.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
-
-#[allow(dead_code, reason = "tests use the rest")]
-#[path = "../tests/cores/mod.rs"]
-mod cores;
-
-mod support;
 
 use std::fs;
 use std::io::Read as _;
@@ -22,7 +16,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use lanescope::codeobject::CodeObject;
-use support::{Failure, Promises, TURNS};
+
+use crate::core_writer::big;
+use crate::support::{Failure, Promises, TURNS, anonymous_megabytes};
 
 const WAVES: u32 = 50_000;
 const GIGABYTE: u64 = 1 << 30;
@@ -65,13 +61,13 @@ const MAX_OF_STATES: [(u32, f64); 2] = [(10_000, 1.0), (50_000, 2.0)];
 /// Maximum ratio of the memory for the states of all waves.
 const MAX_MEMORY_OF_STATES: f64 = 1.2;
 
-fn main() -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     let folder = tempfile::tempdir()?;
     let core = folder.path().join("core");
-    cores::big::build_of_one_fault(100 * GIGABYTE, WAVES, PC).gpu.write(&core)?;
+    big::build_of_one_fault(100 * GIGABYTE, WAVES, PC).gpu.write(&core)?;
     let core = Capture { core: &core, code: CODE, expected: "50000 of 50000 waves faulted" };
     // The first runs warm the page cache.
-    run(&["triage"], Some(&core), true)?;
+    measure(&["triage"], Some(&core), true)?;
     let mut promises = Promises::default();
     let code = folder.path().join("polls.hsaco");
     let polling = polling(&code)?;
@@ -82,7 +78,7 @@ fn main() -> Result<ExitCode, Failure> {
     ] {
         for (waves, limit) in MAX_OF_STATES {
             let core = folder.path().join("states");
-            cores::big::build_of_running(100 * GIGABYTE, waves, pcs).gpu.write(&core)?;
+            big::build_of_running(100 * GIGABYTE, waves, pcs).gpu.write(&core)?;
             let of = Capture { core: &core, code, expected };
             states(&of, &format!("{waves} {kind} waves"), limit, &mut promises)?;
         }
@@ -90,16 +86,14 @@ fn main() -> Result<ExitCode, Failure> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let (mut seconds, mut memory) = (Vec::new(), Vec::new());
     for turn in 1..=TURNS {
-        let demo = |has_tools| least(|| Ok(run(&["triage"], None, has_tools)?.milliseconds));
+        let demo = |has_tools| least(|| Ok(measure(&["triage"], None, has_tools)?.milliseconds));
         let (tools, plain) = (demo(true)?, demo(false)?);
-        let of_core = least(|| Ok(run(&["triage"], Some(&core), true)?.milliseconds))?;
-        let page = least(|| Ok(run(&["triage"], Some(&core), true)?.kilobytes))?;
-        let waves = least(|| Ok(run(&["waves"], Some(&core), true)?.kilobytes))?;
+        let of_core = least(|| Ok(measure(&["triage"], Some(&core), true)?.milliseconds))?;
+        let page = least(|| Ok(measure(&["triage"], Some(&core), true)?.megabytes))?;
+        let waves = least(|| Ok(measure(&["waves"], Some(&core), true)?.megabytes))?;
         println!(
-            "turn {turn}: demo {tools:.1} ms with tools, {plain:.1} ms without; core {of_core:.0} ms, {:.0} MB; \
-             waves {:.0} MB",
-            page / 1024.0,
-            waves / 1024.0
+            "turn {turn}: demo {tools:.1} ms with tools, {plain:.1} ms without; core {of_core:.0} ms, {page:.0} MB; \
+             waves {waves:.0} MB"
         );
         with.push(tools);
         without.push(plain);
@@ -115,21 +109,17 @@ fn main() -> Result<ExitCode, Failure> {
 
 /// Measures the states of the waves of a capture.
 fn states(of: &Capture<'_>, what: &str, limit: f64, promises: &mut Promises) -> Result<(), Failure> {
-    run(&["triage"], Some(of), true)?;
+    measure(&["triage"], Some(of), true)?;
     let (mut text, mut json, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 1..=TURNS {
         let seconds =
-            |words: &[&str]| least(|| Ok(run(words, Some(of), true)?.milliseconds)).map(|of| of / 1000.0);
-        let states = least(|| Ok(run(&["triage", "--json"], Some(of), true)?.kilobytes))?;
-        let listed = least(|| Ok(run(&["waves"], Some(of), true)?.kilobytes))?;
+            |words: &[&str]| least(|| Ok(measure(words, Some(of), true)?.milliseconds)).map(|of| of / 1000.0);
+        let states = least(|| Ok(measure(&["triage", "--json"], Some(of), true)?.megabytes))?;
+        let listed = least(|| Ok(measure(&["waves"], Some(of), true)?.megabytes))?;
         text.push(seconds(&["triage"])?);
         json.push(seconds(&["triage", "--json"])?);
         memory.push(states / listed);
-        println!(
-            "turn {turn}: states of {what}: JSON {:.0} MB; waves {:.0} MB",
-            states / 1024.0,
-            listed / 1024.0
-        );
+        println!("turn {turn}: states of {what}: JSON {states:.0} MB; waves {listed:.0} MB");
     }
     promises.at_most(&format!("seconds for the states of {what}"), &text, limit);
     promises.at_most("seconds for their JSON", &json, limit);
@@ -150,10 +140,10 @@ fn polling(to: &Path) -> Result<&'static [u64], Failure> {
 }
 
 /// The minimum of the runs of a turn.
-fn least(measure: impl Fn() -> Result<f64, Failure>) -> Result<f64, Failure> {
+fn least(run: impl Fn() -> Result<f64, Failure>) -> Result<f64, Failure> {
     let mut least = f64::INFINITY;
     for _ in 0..RUNS {
-        least = least.min(measure()?);
+        least = least.min(run()?);
     }
     Ok(least)
 }
@@ -163,7 +153,7 @@ struct Cost {
     milliseconds: f64,
     /// The largest anonymous memory of the process itself. The pages of the program file are left out: they are those
     /// of the code that ran, 0.8 MB more for the page of the cause.
-    kilobytes: f64,
+    megabytes: f64,
 }
 
 /// A core with the code of its waves, and a part of its page.
@@ -174,7 +164,7 @@ struct Capture<'a> {
 }
 
 /// Runs a command about a capture, or about the demo; without tools the PATH is an empty folder.
-fn run(words: &[&str], capture: Option<&Capture<'_>>, has_tools: bool) -> Result<Cost, Failure> {
+fn measure(words: &[&str], capture: Option<&Capture<'_>>, has_tools: bool) -> Result<Cost, Failure> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     command.args(words);
     if let Some(Capture { core, code, .. }) = capture {
@@ -188,9 +178,9 @@ fn run(words: &[&str], capture: Option<&Capture<'_>>, has_tools: bool) -> Result
     command.stdin(Stdio::null()).stdout(report.reopen()?).stderr(errors.reopen()?);
     let start = Instant::now();
     let mut child = command.spawn()?;
-    let (id, mut kilobytes) = (child.id(), 0.0);
+    let (id, mut megabytes) = (child.id().to_string(), 0.0);
     while child.try_wait()?.is_none() {
-        kilobytes = f64::max(kilobytes, anonymous(id).unwrap_or(0.0));
+        megabytes = f64::max(megabytes, anonymous_megabytes(&id).unwrap_or(0.0));
         std::thread::sleep(SAMPLING);
     }
     let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
@@ -199,12 +189,5 @@ fn run(words: &[&str], capture: Option<&Capture<'_>>, has_tools: bool) -> Result
     if words == ["triage"] && !text.contains(expected) {
         return Err(format!("no page: {text}{}", fs::read_to_string(errors.path())?).into());
     }
-    Ok(Cost { milliseconds, kilobytes })
-}
-
-/// The anonymous memory of a process, in KiB.
-fn anonymous(process: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
-    line.split_whitespace().next()?.parse().ok()
+    Ok(Cost { milliseconds, megabytes })
 }

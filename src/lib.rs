@@ -74,6 +74,9 @@ mod notation;
 pub mod postmortem;
 pub mod questions;
 pub mod report;
+#[cfg(test)]
+#[path = "../tests/support/sample.rs"]
+mod sample;
 pub mod server;
 pub mod session;
 mod signals;

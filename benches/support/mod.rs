@@ -2,8 +2,6 @@
 //!
 //! A wake-up on another core costs more than most answers here, and varies between runs by a factor of ten. So client
 //! and servers share one core, A and B alternate in one run, and the worst ratio counts.
-#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
-#![allow(dead_code, reason = "each bench uses a part of this")]
 
 pub(crate) mod large;
 pub(crate) mod table;
@@ -32,7 +30,7 @@ pub(crate) fn pin_to_one_core() -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(format!("taskset: {status}").into()) }
 }
 
-/// Temporary folder of this run.
+/// Temporary folder of this run, which main removes.
 pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id())).join(name);
@@ -40,14 +38,20 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Number of waves in [`many`].
+/// This program as the part of a bench that needs a process of its own.
+pub(crate) fn this_program(bench: &str) -> Result<Command, Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(bench);
+    Ok(command)
+}
+
+/// Usual number of waves in a large dump.
 pub(crate) const MANY: usize = 10_000;
 
-/// A dump of 10,000 waves of optimized code.
-pub(crate) fn many() -> Result<PathBuf, Failure> {
-    let dump = scratch("many")?;
-    let maker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models/many.py");
-    let made = Command::new("python3").arg(maker).arg(MANY.to_string()).arg(&dump).status()?;
+/// Writes a dump of that many waves of optimized code.
+pub(crate) fn many(waves: usize, dump: PathBuf) -> Result<PathBuf, Failure> {
+    let maker = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/models/many.py");
+    let made = Command::new("python3").args([maker, &waves.to_string()]).arg(&dump).status()?;
     if made.success() { Ok(dump) } else { Err(format!("many.py: {made}").into()) }
 }
 
@@ -58,6 +62,23 @@ pub(crate) fn anonymous_megabytes(process: &str) -> Result<f64, Failure> {
     let kilobytes: f64 =
         anonymous.and_then(|line| line.split_whitespace().next()).ok_or("no RssAnon")?.parse()?;
     Ok(kilobytes / 1024.0)
+}
+
+/// Seconds of this thread's processor time: wall time depends on other work.
+pub(crate) fn processor_seconds() -> Result<f64, Failure> {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds: f64 = schedule.split_whitespace().next().ok_or("an empty schedstat")?.parse()?;
+    Ok(nanoseconds / 1e9)
+}
+
+/// Sum of two times in a process's `stat`, in seconds. `first` is the number of fields between the state and them
+/// (proc_pid_stat(5)).
+pub(crate) fn stat_seconds(process: &str, first: usize) -> Result<f64, Failure> {
+    const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
+    let ticks = fields.split_whitespace().skip(first).take(2).map(str::parse::<f64>);
+    Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
 }
 
 /// A server process, killed on drop.
@@ -106,10 +127,9 @@ impl Server {
         Err("gdbserver never listened".into())
     }
 
-    /// Runs this bench again in the named part, which must begin with [`listen`].
-    pub(crate) fn part(arguments: &[&str]) -> Result<Self, Failure> {
-        let mut child =
-            Command::new(std::env::current_exe()?).args(arguments).stdout(Stdio::piped()).spawn()?;
+    /// Runs a part of a bench, which must begin with [`listen`].
+    pub(crate) fn part(bench: &str, arguments: &[&str]) -> Result<Self, Failure> {
+        let mut child = this_program(bench)?.args(arguments).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
         Ok(Self { child, address: line.trim().to_owned() })
@@ -117,11 +137,7 @@ impl Server {
 
     /// Seconds of processor time, ended threads included.
     pub(crate) fn processor_time(&self) -> Result<f64, Failure> {
-        const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
-        let status = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
-        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
-        Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
+        stat_seconds(&self.child.id().to_string(), 11)
     }
 
     /// Child process of gdbserver.

@@ -21,17 +21,13 @@ pub(crate) struct Task<'a> {
     pub(crate) check: &'a dyn Fn(&str) -> Result<(), Failure>,
 }
 
-/// Runs the table server if the arguments select this part.
-pub(crate) fn part() -> Option<Result<ExitCode, Failure>> {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let [part, table] = arguments.as_slice() else { return None };
-    (part == "table").then(|| {
-        let table = read_table(&fs::read(table)?)?;
-        answer_from(&table, listen()?)?;
-        // The bench reads its processor time before it ends the process.
-        std::thread::sleep(std::time::Duration::from_secs(60));
-        Ok(ExitCode::SUCCESS)
-    })
+/// The table's server, which [`times_a_table`] starts as a process of its own.
+pub(crate) fn serve(arguments: Vec<String>) -> Result<ExitCode, Failure> {
+    let table = read_table(&fs::read(arguments.first().ok_or("no table")?)?)?;
+    answer_from(&table, listen()?)?;
+    // The bench reads its processor time before it ends the process.
+    std::thread::sleep(std::time::Duration::from_secs(60));
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Ratio of the task's time over lanescope to its time over the table, per turn.
@@ -44,7 +40,7 @@ pub(crate) fn times_a_table(dump: &Path, task: &Task<'_>) -> Result<Vec<f64>, Fa
     let mut turns = Vec::new();
     for turn in 1..=TURNS {
         let ours = gdb(&server, &server.address, task)?;
-        let replay = Server::part(&["table", &path.to_string_lossy()])?;
+        let replay = Server::part("table", &[&path.to_string_lossy()])?;
         let least = gdb(&replay, &replay.address, task)?;
         for (who, spent) in [("the server", &ours), ("the table's server", &least)] {
             println!("turn {turn}: gdb {:.0} ms, {who} {:.0} ms", spent.client * 1e3, spent.server * 1e3);

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
 use super::model::{fixtures_folder, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().flatten();
@@ -19,12 +19,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn gdb_asks_what_if() {
-    in_gdb("gdb");
-}
-
-#[test]
-fn gdb_multiarch_asks_what_if() {
-    in_gdb("gdb-multiarch");
+    gdbs().for_each(in_gdb);
 }
 
 /// calls-gfx90a: `launch` calls `middle`, which calls `leaf`; s30 and s31 hold the return address. Values are those
@@ -142,7 +137,7 @@ fn lldb_asks_what_if() {
 fn a_variable_follows_the_register_that_it_is_in() {
     let fixture = named("calls-gfx90a");
     let server = Server::start(&fixture.dump, &[]);
-    for gdb in ["gdb", "gdb-multiarch"] {
+    for gdb in gdbs() {
         let mut script = Script::new("s34");
         script.say(format!("target remote {}", server.address));
         script.say("thread 3");

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::harness::{lanescope, lldb_name, tool};
 use super::model::{Fixture, fixtures_folder, named};
+use super::script::gdbs;
 
 const DUMPS: [&str; 4] = ["regions-gfx90a", "saxpy-gfx90a-O0", "call-gfx1100-O0", "lds-gfx942-O0"];
 
@@ -41,7 +42,7 @@ fn check(scope: &Path, debugger: &str) -> (Output, Value) {
 fn stock_debuggers_show_what_drafts_have() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");
+    let demo = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip");
     let every = format!("dump {}\n\nwave every\n  lane active n == 1024\n", demo.display());
     fs::write(path("demo.scope"), every).unwrap();
     let mut draft = tool(lanescope());
@@ -92,8 +93,8 @@ fn stock_debuggers_show_the_values_of_expectations() {
     for name in DUMPS {
         fs::write(folder.path().join(format!("{name}.scope")), scope(&named(name))).unwrap();
     }
-    for debugger in ["gdb", "gdb-multiarch", &lldb_name()] {
-        let (output, json) = check(folder.path(), debugger);
+    for debugger in gdbs().map(str::to_owned).chain([lldb_name()]) {
+        let (output, json) = check(folder.path(), &debugger);
         assert_eq!(output.status.code(), Some(0), "{debugger}: {json:#}");
         let files = json["files"].as_array().unwrap();
         assert_eq!(files.len(), DUMPS.len());

@@ -4,14 +4,14 @@
 use super::harness::{Server, lldb_name};
 use super::lldb::MONITOR;
 use super::model::named;
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 const DUMP: &str = "saxpy-gfx90a-O0";
 
 #[test]
 fn gdb_is_served_as_gdb() {
     let fixture = named(DUMP);
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         for chosen in ["lldb", "amdgcn-lldb"] {
             let server = Server::start(&fixture.dump, &["--client", chosen]);
             let mut script = Script::new(chosen);
@@ -53,7 +53,7 @@ fn lldb_is_served_as_lldb() {
 #[test]
 fn gdb_reads_that_it_does_not_know_amdgcn() {
     let fixture = named(DUMP);
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &["--client", "amdgcn-gdb"]);
         let mut script = Script::new("amdgcn-gdb");
         // The greeting is folded at 80 columns.

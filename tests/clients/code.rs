@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::disassembly::{LOADED, words};
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Register, Wave, fixtures_folder, named};
-use super::script::{Debugger, Script, in_each};
+use super::script::{Debugger, Script, gdbs, in_each};
 use super::x86_facade::x86_view;
 
 const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
@@ -131,12 +131,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
 
 #[test]
 fn gdb_shows_no_instructions_of_x86() {
-    in_each(dumps(), &[], &Debugger::Gdb("gdb"), gdb_script, 60);
-}
-
-#[test]
-fn gdb_multiarch_shows_no_instructions_of_x86() {
-    in_each(dumps(), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, 60);
+    gdbs().for_each(|name| in_each(dumps(), &[], &Debugger::Gdb(name), gdb_script, 60));
 }
 
 /// The raw bytes beside the helper's instructions are the GPU's.
@@ -158,7 +153,7 @@ fn the_helper_of_gdb_shows_the_bytes_of_instructions() {
 /// Without a view gdb has no file with code. A PC outside of all code objects counts as code, too.
 #[test]
 fn code_without_a_view_is_no_x86_either() {
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let fixture = named("calls-gfx90a");
         let server = Server::start(&fixture.dump, &["--view", "off"]);
         let mut script = Script::new("view off");
@@ -172,7 +167,7 @@ fn code_without_a_view_is_no_x86_either() {
         server.finish();
     }
     // gdb takes the prologue of a function from other debug information.
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let fixture = named("saxpy-gfx90a-O0");
         let server = Server::start(&fixture.dump, &["--view", "off"]);
         let symbols = x86_view(&fixtures_folder().join("code/saxpy-gfx90a-O0.hsaco"));
@@ -287,7 +282,7 @@ fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
 #[test]
 fn member_functions_are_rejected_with_a_reason() {
     let fixture = named("call-gfx90a-O0");
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new(&fixture.name);
         script.say(format!("target remote {}", server.address));
@@ -319,7 +314,7 @@ fn member_functions_are_rejected_with_a_reason() {
 #[test]
 fn gdb_lists_the_registers_of_its_own_architecture_first() {
     let fixture = named("saxpy-gfx90a-O0");
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new(&fixture.name);
         script.say(format!("target remote {}", server.address));
@@ -367,7 +362,7 @@ fn a_view_alone_has_no_instructions_of_x86() {
     assert!(made.status.success(), "{made:?}");
     let file = folder.join("calls-gfx90a.hsaco");
     let pc = fixture.waves[1].pc().unwrap() - LOADED;
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let mut script = Script::new("view");
         script.say(format!("file {}", file.display()));
         script.check("disassemble", format!("disassemble {pc:#x},+16"), none_of("(bad)", 16));
@@ -437,7 +432,7 @@ fn an_address_of_monitor_may_be_a_register() {
     let fixture = named("calls-gfx90a");
     let code = words(&fixture.name);
     let server = Server::start(&fixture.dump, &[]);
-    for gdb in ["gdb", "gdb-multiarch"] {
+    for gdb in gdbs() {
         let mut script = Script::new("registers");
         script.say(format!("target remote {}", server.address));
         for wave in &fixture.waves {

@@ -9,9 +9,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::harness::{Server, lanescope, lldb_name, newest, run, scratch, tool};
+use super::harness::{Server, lanescope, newest, run, scratch, tool};
 use super::model::{copy_dump, fixtures_folder};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, debuggers, fail_with};
 
 /// Address of code objects.
 const LOAD: u64 = 0x7f00_0010_0000;
@@ -370,7 +370,7 @@ fn by_command(subjects: &[Subject]) {
 /// Compares everything about subjects, and removes their folder.
 fn everywhere((folder, subjects): &(PathBuf, Vec<Subject>)) {
     by_command(subjects);
-    let debuggers = [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())];
+    let debuggers = debuggers();
     fail_with(debuggers.iter().flat_map(|debugger| in_debugger(debugger, subjects)).collect());
     fs::remove_dir_all(folder).unwrap();
 }

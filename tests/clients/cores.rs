@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::harness::{Server, lldb_name, tool};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, debuggers, fail_with, gdbs};
 
 /// Unified cores, and GPU cores with separate code objects.
 const SAMPLES: [&str; 5] =
@@ -17,7 +17,7 @@ const SAMPLES: [&str; 5] =
 const EXPECTED: [&str; 2] = ["dispatch's grid: ", "r_debug at 0x7ffff7a01040: not captured"];
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gpucore")
+    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/gpucore")
 }
 
 /// A wave with variables in a sample, and its thread.
@@ -91,12 +91,7 @@ fn is_in_loop(expected: &Value, wave: &Value) -> bool {
 
 #[test]
 fn gdb_shows_stacks_and_variables() {
-    in_every(&Debugger::Gdb("gdb"), gdb);
-}
-
-#[test]
-fn gdb_multiarch_shows_stacks_and_variables() {
-    in_every(&Debugger::Gdb("gdb-multiarch"), gdb);
+    gdbs().for_each(|name| in_every(&Debugger::Gdb(name), gdb));
 }
 
 #[test]
@@ -111,7 +106,7 @@ fn a_gpu_core_alone_has_functions() {
     let kernel = "__clang_ocl_kern_imp_k";
     let expected =
         [EXPECTED[0], EXPECTED[1], "its file is not available; its symbols come from its image in memory"];
-    for debugger in [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())] {
+    for debugger in debuggers() {
         let server = Server::start(&core, &[]);
         let mut script = Script::new("gfx90a-split");
         match &debugger {

@@ -15,7 +15,7 @@ const DUMPS: [&str; 5] =
 pub(crate) const LOADED: u64 = 0x7f00_0010_0000;
 
 pub(crate) fn helper(client: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clients/{client}/lanescope.py"))
+    Path::new(env!("LANESCOPE_ROOT")).join(format!("clients/{client}/lanescope.py"))
 }
 
 /// The newest llvm-objdump of the PATH, which scripts/setup installs.

@@ -2,9 +2,8 @@
 
 use super::harness::Server;
 use super::model::{Fixture, Wave, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
-const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// The commands that restore the views.
 const ADVICE: &str = "gdb has dropped the view of this code: `sharedlibrary` or `stepi` loads it again.";
 
@@ -37,7 +36,7 @@ fn gdb_finds_views_whatever_its_sysroot_is() {
     // One code object, and several.
     for dump in ["saxpy-gfx90a-O0", "mixed-vgprs"] {
         let fixture = named(dump);
-        for name in GDBS {
+        for name in gdbs() {
             let server = Server::start(&fixture.dump, &[]);
             for sysroot in
                 ["set sysroot", "set sysroot /", "set sysroot /nowhere", "set sysroot target:/nowhere"]
@@ -63,7 +62,7 @@ fn gdb_finds_views_whatever_its_sysroot_is() {
 #[test]
 fn gdb_loads_dropped_views_again() {
     let fixture = named("saxpy-gfx90a-O0");
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let gestures = [
             ("echo", "file /bin/true"),
@@ -110,7 +109,7 @@ fn gdb_loads_dropped_views_again() {
 fn a_view_is_the_program_again() {
     const LIBRARY: &str = "target:/lanescope/lib/";
     let fixture = named("saxpy-gfx90a-O0");
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("file");
         script.say(format!("target extended-remote {}", server.address));
@@ -145,7 +144,7 @@ fn a_view_is_the_program_again() {
 #[test]
 fn a_pc_without_code_ends_the_stack_with_a_reason() {
     let fixture = named("saxpy-gfx90a-O0");
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("pc");
         script.say(format!("target remote {}", server.address));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::harness::{Server, lldb_name, scratch};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 /// v3 has four lanes; v4 has all, as floats; the bounds of memory are not aligned.
 fn dump() -> PathBuf {
@@ -26,12 +26,7 @@ fn dump() -> PathBuf {
 
 #[test]
 fn gdb_reports_missing_data() {
-    in_gdb("gdb");
-}
-
-#[test]
-fn gdb_multiarch_reports_missing_data() {
-    in_gdb("gdb-multiarch");
+    gdbs().for_each(in_gdb);
 }
 
 fn in_gdb(name: &'static str) {

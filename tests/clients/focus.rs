@@ -4,13 +4,12 @@
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
 use super::model::{Fixture, Wave, fixtures_folder, named};
-use super::script::{Debugger, Script, in_each};
+use super::script::{Debugger, Script, gdbs, in_each};
 
-const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 const REFUSED: &str = "does not report which thread is selected now";
 
 fn helper(client: &str) -> String {
-    format!("{}/clients/{client}/lanescope.py", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/clients/{client}/lanescope.py", env!("LANESCOPE_ROOT"))
 }
 
 /// The first line of an answer about a wave: `Thread 3: AMDGPU Wave 1:1:1:3 (2,0,0)/0, running.`
@@ -43,7 +42,7 @@ const ABOUT_A_WAVE: [&str; 12] = [
 #[test]
 fn monitor_names_its_wave_in_gdb() {
     let fixture = named("calls-gfx90a");
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("calls-gfx90a");
         script.say(format!("target remote {}", server.address));
@@ -92,7 +91,7 @@ fn monitor_names_its_wave_in_gdb() {
 #[test]
 fn monitor_is_about_gdbs_thread_with_the_helper() {
     let fixture = named("calls-gfx90a");
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("calls-gfx90a");
         script.say(format!("source {}", helper("gdb")));
@@ -257,7 +256,7 @@ fn monitor_names_its_wave_in_lldb() {
 fn a_work_item_names_wave_and_lane() {
     let fixture = named("saxpy-gfx90a-O0");
     let places = [("(70,0,0)", 70, 70, 2), ("(1,0,0)[ 3 ]", 131, 3, 3), ("(130, 0, 0)", 130, 2, 3)];
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("work-items");
         script.say(format!("source {}", helper("gdb")));
@@ -341,7 +340,7 @@ fn a_session_begins_at_a_work_item() {
 fn a_lane_that_is_not_active_is_marked() {
     const MARK: &str = "lane 1: ";
     let fixture = named("calls-gfx90a");
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("marks");
         script.say(format!("target remote {}", server.address));
@@ -470,7 +469,7 @@ fn lldb_shows_one_lane_whatever_writes_the_register() {
 #[test]
 fn gdb_shows_one_lane_whatever_monitor_is_about() {
     let fixture = named("saxpy-gfx90a-O0");
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("lanes");
         let shows = |script: &mut Script, lane: u8| {
@@ -643,7 +642,7 @@ fn monitor_lane_names_the_thread_before_the_lane() {
     server.finish();
     // regions-gfx90a, second wave: lane 20 is inactive in the kernel; the others are in a function that it calls.
     let fixture = named("regions-gfx90a");
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("order");
         script.say(format!("target remote {}", server.address));
@@ -666,7 +665,7 @@ fn monitor_lane_names_the_thread_before_the_lane() {
 #[test]
 fn a_wave_with_a_pc_is_shown_first() {
     let dump = fixtures_folder().join("dumps/absent-gfx90a");
-    for gdb in GDBS {
+    for gdb in gdbs() {
         let server = Server::start(&dump, &["--wave", "5-6"]);
         let mut script = Script::new("no PC");
         script.expect(format!("target remote {}", server.address), "saxpy (");

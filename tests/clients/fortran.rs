@@ -6,9 +6,9 @@
 use std::fs::File;
 
 use super::harness::{Server, scratch};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
-const DUMPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/compilers/offload/dumps.zip");
+const DUMPS: &str = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/compilers/offload/dumps.zip");
 
 #[test]
 fn gdb_prints_fortran_in_its_own_notation() {
@@ -61,7 +61,7 @@ fn gdb_prints_fortran_in_its_own_notation() {
         ] {
             script.expect(command, shown);
         }
-        for name in ["gdb", "gdb-multiarch"] {
+        for name in gdbs() {
             script.must_pass(&Debugger::Gdb(name));
         }
         server.finish();

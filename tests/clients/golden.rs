@@ -102,7 +102,7 @@ fn compare(debugger: &Debugger, name: &str, commands: &[&str]) {
 
 /// Removes text that differs by run and machine: the port, the folder, and trailing spaces.
 fn steady(text: &str, address: &str) -> String {
-    let root = env!("CARGO_MANIFEST_DIR");
+    let root = env!("LANESCOPE_ROOT");
     let text = text.replace(address, "SERVER").replace(&format!("{root}/"), "");
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }

@@ -57,7 +57,7 @@ impl Server {
             .arg("serve")
             .args(["--port", "0", "--verbose"])
             .args(arguments)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .current_dir(env!("LANESCOPE_ROOT"))
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -141,6 +141,7 @@ pub(crate) fn tool(name: &str) -> Command {
     // Without the user's settings and the distribution's debug information.
     command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", crate::support::own_folder());
     command.env_remove("DEBUGINFOD_URLS").env_remove("RUST_LOG").stdin(Stdio::null());
+    command.current_dir(env!("LANESCOPE_ROOT"));
     command
 }
 

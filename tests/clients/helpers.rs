@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::model::{Fixture, Register, Wave, fixtures, named};
-use super::script::{Debugger, Script, in_each};
+use super::script::{Debugger, Script, gdbs, in_each};
 use crate::support::{listening_port, until};
 
 /// Dumps whose lists of lanes and waves differ: missing registers, stacks, masks defined by the source, inactive lanes
@@ -31,12 +31,7 @@ const X86: [&str; 4] = ["rax ", "eflags ", "st0 ", "fctrl "];
 
 #[test]
 fn gdb_has_the_commands() {
-    everywhere(&Debugger::Gdb("gdb"), gdb_script, 800);
-}
-
-#[test]
-fn gdb_multiarch_has_the_commands() {
-    everywhere(&Debugger::Gdb("gdb-multiarch"), gdb_script, 800);
+    gdbs().for_each(|name| everywhere(&Debugger::Gdb(name), gdb_script, 800));
 }
 
 #[test]
@@ -49,7 +44,7 @@ fn lldb_has_the_commands() {
 fn a_script_of_the_users_may_source_the_helper() {
     let fixture = named("saxpy-gfx90a-O0");
     let server = Server::start(&fixture.dump, &[]);
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let source = format!("source {}", helper("gdb").display());
         for (extension, text) in [
             ("gdb", source.clone()),
@@ -74,7 +69,7 @@ fn a_script_of_the_users_may_source_the_helper() {
 fn applying_a_command_to_all_lanes_asks_for_them_once() {
     let fixture = named("saxpy-gfx90a-O0");
     let server = Server::start(&fixture.dump, &[]);
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let mut script = Script::new(&fixture.name);
         script.say(format!("source {}", helper("gdb").display()));
         script.say(format!("target remote {}", server.address));
@@ -98,7 +93,7 @@ fn applying_a_command_to_all_lanes_asks_for_them_once() {
 }
 
 fn helper(client: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clients/{client}/lanescope.py"))
+    Path::new(env!("LANESCOPE_ROOT")).join(format!("clients/{client}/lanescope.py"))
 }
 
 fn everywhere(debugger: &Debugger, script: fn(&Fixture, &str) -> Script, least: usize) {
@@ -560,7 +555,7 @@ impl Drop for Other {
 /// gdb's commands on another target, before and after a connection to lanescope.
 #[test]
 fn gdb_is_as_ever_with_other_targets() {
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixtures_dump(), &[]);
         let without = other_in_gdb(name, None);
         assert!(
@@ -652,7 +647,7 @@ fn inferred_registers_of_outer_frames_have_marks() {
     let frames = 1 + wave.expected["inlined_into"].as_array().map_or(0, Vec::len);
     let register = wave.expected["called"][0]["s33"].as_str().unwrap();
     let value = u64::from_str_radix(register.strip_prefix("0x").unwrap(), 16).unwrap();
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("marks of registers");
         script.say(format!("source {}", helper("gdb").display()));
@@ -679,7 +674,7 @@ fn inferred_registers_of_outer_frames_have_marks() {
 #[test]
 fn registers_of_outer_frames_are_those_frames_own() {
     let fixture = super::model::named("calls-gfx90a");
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("outer frames");
         script.say(format!("source {}", helper("gdb").display()));
@@ -778,7 +773,7 @@ fn info_registers_knows_every_group() {
     for dump in ["saxpy-gfx90a-O0", "saxpy-gfx1100-O0", "calls-gfx90a", "absent-gfx1100"] {
         let fixture = named(dump);
         let server = Server::start(&fixture.dump, &[]);
-        for name in ["gdb", "gdb-multiarch"] {
+        for name in gdbs() {
             let mut script = Script::new(dump);
             script.say(format!("source {}", helper("gdb").display()));
             script.say(format!("target remote {}", server.address));

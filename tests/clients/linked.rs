@@ -9,10 +9,9 @@ use super::harness::{Server, lldb_name};
 use super::lldb::MONITOR;
 use super::mi::Mi;
 use super::model::{Fixture, Wave, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 pub(super) const DUMP: &str = "chain-gfx90a-O0";
-pub(super) const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// Bytes of a node.
 const NODE: u64 = 16;
 /// Base of private memory in generic addresses.
@@ -117,7 +116,7 @@ impl<'a> Chain<'a> {
 #[test]
 fn gdb_follows_pointers_of_each_wave_and_lane() {
     let fixture = named(DUMP);
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new(DUMP);
         script.say(format!("target remote {}", server.address));
@@ -261,7 +260,7 @@ fn lds_is_one_memory(debugger: &Debugger) {
 
 #[test]
 fn gdb_has_one_address_for_lds_of_all_waves_and_lanes() {
-    for name in GDBS {
+    for name in gdbs() {
         lds_is_one_memory(&Debugger::Gdb(name));
     }
 }
@@ -277,7 +276,7 @@ fn a_pointer_in_lds_to_private_memory_names_no_lane() {
     let fixture = named(DUMP);
     let chains = Chain::all(&fixture);
     let number = chains[0].offset(1) | PRIVATE_BASE;
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new(DUMP);
         script.say(format!("target remote {}", server.address));
@@ -316,7 +315,7 @@ fn gdb_writes_pointers_as_the_program_has_them() {
         chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (thread, lane)).unwrap()
     };
     let (here, other) = (find(1, 1), find(1, 17));
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new(DUMP);
         script.say(format!("target remote {}", server.address));
@@ -370,7 +369,7 @@ fn lldb_writes_pointers_as_the_program_has_them() {
 fn values_that_python_collects_over_lanes_are_each_lanes() {
     let fixture = named(DUMP);
     let chains: Vec<Chain<'_>> = Chain::all(&fixture).into_iter().filter(Chain::is_kernel).collect();
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new(DUMP);
         script.say(format!("target remote {}", server.address));

@@ -28,7 +28,7 @@ fn fixture() -> Fixture {
 
 /// The log of a fixture's first wave, with its code object beside it.
 fn log(fixture: &Fixture) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let root = PathBuf::from(env!("LANESCOPE_ROOT")).join("tests/fixtures");
     let object = root.join(format!("code/{FIXTURE}.hsaco"));
     let output = std::process::Command::new("llvm-readelf-22").arg("-lW").arg(&object).output().unwrap();
     let number = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::lldb::choose;
 use super::model::fixtures_folder;
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 const WAVES: usize = 10_000;
 /// The first faulting wave; one in a thousand faults.
@@ -48,12 +48,7 @@ fn item(wave: usize, lane: usize) -> usize {
 
 #[test]
 fn gdb_lists_ten_thousand_waves() {
-    in_gdb("gdb");
-}
-
-#[test]
-fn gdb_multiarch_lists_ten_thousand_waves() {
-    in_gdb("gdb-multiarch");
+    gdbs().for_each(in_gdb);
 }
 
 fn in_gdb(gdb: &'static str) {

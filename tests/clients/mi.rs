@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::conversation::Talk;
 use super::harness::{Server, lanescope, run, scratch, tool};
 use super::model::{Fixture, Wave, named};
+use super::script::gdbs;
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
 /// The user's text in the debug console.
@@ -18,7 +19,7 @@ const WORDS: &str = "captured state";
 
 #[test]
 fn a_front_end_of_gdb_shows_stacks_and_variables() {
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         for dump in DUMPS {
             let fixture = named(dump);
             let server = Server::start(&fixture.dump, &[]);
@@ -72,11 +73,11 @@ pub(super) fn source_of_first_frame(name: &str, address: &str) -> String {
 #[test]
 fn a_front_end_of_gdb_has_the_helpers_commands() {
     let fixture = named("saxpy-gfx90a-O0");
-    let helper = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/gdb/lanescope.py");
+    let helper = Path::new(env!("LANESCOPE_ROOT")).join("clients/gdb/lanescope.py");
     let outer = scratch("outer.py");
     fs::write(&outer, format!("import gdb\ngdb.execute('source {}')\n", helper.display())).unwrap();
     let server = Server::start(&fixture.dump, &[]);
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let mut mi = Mi::start(name);
         mi.done(&format!("-interpreter-exec console \"source {}\"", outer.display()));
         let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
@@ -263,10 +264,10 @@ fn lane(mi: &mut Mi, wave: &Wave) {
 #[test]
 fn a_front_end_evaluates_in_each_thread_with_the_helper() {
     let fixture = named("calls-gfx90a");
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut mi = Mi::start(name);
-        let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/gdb/lanescope.py");
+        let helper = concat!(env!("LANESCOPE_ROOT"), "clients/gdb/lanescope.py");
         mi.done(&format!("-interpreter-exec console \"source {helper}\""));
         let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
         assert_eq!(class, "connected", "{}", mi.talk.transcript());

@@ -54,7 +54,7 @@ pub(crate) struct Memory {
 }
 
 pub(crate) fn fixtures_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures")
 }
 
 /// Copies the files of a fixture's dump into a new folder.

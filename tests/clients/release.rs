@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::harness::{Server, lldb_name, newest, scratch, tool};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 const LOAD: u64 = 0x7f00_0010_0000;
 const GPUS: [&str; 2] = ["gfx90a", "gfx1100"];
@@ -37,7 +37,7 @@ fn functions(object: &Path) -> Vec<(u64, u64, String)> {
 /// The dump of code at -O0 without debug information, and its moments.
 fn dump(gpu: &str) -> (PathBuf, Vec<Moment>) {
     let folder = scratch(&format!("release-{gpu}"));
-    let archive = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stacks.zip");
+    let archive = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/stacks.zip");
     zip::ZipArchive::new(File::open(archive).unwrap()).unwrap().extract(&folder).unwrap();
     let name = format!("stacks-{gpu}-O0");
     let dump = folder.join(&name);
@@ -104,7 +104,7 @@ fn shows_functions(debugger: &Debugger, gpu: &str) {
 
 #[test]
 fn gdb_shows_functions_with_offsets_without_debug_information() {
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         for gpu in GPUS {
             shows_functions(&Debugger::Gdb(name), gpu);
         }

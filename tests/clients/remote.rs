@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 
 use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
 /// Three code objects; the second is the default one.
 const SEVERAL: &str = "mixed-vgprs";
@@ -55,7 +55,7 @@ fn printed_commands_find_every_code_object() {
     let fixture = named(SEVERAL);
     let server = Server::start(&fixture.dump, &[]);
     let (folder, text) = written(&fixture.dump);
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let program = format!("{name} -nx -q -batch -ex 'set width 0'");
         let said = run(&mut printed(&text, "gdb", &program, &server.address, "-ex 'thread apply all bt 1'"));
         places(&fixture, name, &said);
@@ -176,7 +176,7 @@ fn groups() -> PathBuf {
 fn lds_is_that_of_the_waves_group() {
     let dump = groups();
     let numbers = |group: i32| (0..64).map(|n| (n + 100 * group).to_string()).collect::<Vec<_>>().join(", ");
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&dump, &[]);
         let mut script = Script::new("LDS");
         script.say(format!("target remote {}", server.address));

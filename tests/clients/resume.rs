@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::harness::{Server, lldb_name};
 use super::lldb::choose;
 use super::model::{Fixture, Wave, fixtures_folder, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 use super::x86_facade::x86_view;
 
 /// A dump whose first wave stopped at a breakpoint, a SIGTRAP, and whose other waves did not stop.
@@ -46,12 +46,7 @@ fn waves(fixture: &Fixture) -> [&Wave; 2] {
 
 #[test]
 fn gdb_ends_every_step_at_once() {
-    in_gdb("gdb");
-}
-
-#[test]
-fn gdb_multiarch_ends_every_step_at_once() {
-    in_gdb("gdb-multiarch");
+    gdbs().for_each(in_gdb);
 }
 
 fn in_gdb(name: &'static str) {

@@ -1,7 +1,8 @@
 //! A client's commands, each with the expected text of its output.
 
-use super::harness::{Server, both_ends, run, scratch, tool};
+use super::harness::{Server, both_ends, lldb_name, run, scratch, tool};
 use super::model::Fixture;
+use crate::support::sample::sampled;
 
 /// Check of a command's output.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
@@ -29,7 +30,7 @@ pub(crate) enum Debugger {
 }
 
 /// Runs commands in lldb, one thread for all.
-const COMMANDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/commands.py");
+const COMMANDS: &str = concat!(env!("LANESCOPE_ROOT"), "tests/clients/commands.py");
 
 impl Script {
     pub(crate) fn new(subject: &str) -> Self {
@@ -148,6 +149,17 @@ pub(crate) fn in_each(
     }
     fail_with(wrong);
     assert!(checks > least, "only {checks} answers were judged");
+}
+
+/// gdb, and in `scripts/test --long` gdb-multiarch: the same program with more processors. What differs is how it takes to a
+/// new target; the tests of attaching always have both, and those of all dumps have it on a few.
+pub(crate) fn gdbs() -> impl Iterator<Item = &'static str> {
+    sampled(["gdb", "gdb-multiarch"], 2)
+}
+
+/// [`gdbs`] and lldb.
+pub(crate) fn debuggers() -> Vec<Debugger> {
+    gdbs().map(Debugger::Gdb).chain([Debugger::Lldb(lldb_name())]).collect()
 }
 
 /// Fails with the first error, if any.

@@ -9,10 +9,8 @@ use serde_json::Value;
 use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::lldb::choose;
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 use super::view::{gdb_script, lldb_script};
-
-const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 
 /// A fixture's dump with another code object of the same code.
 struct Over {
@@ -60,7 +58,7 @@ fn with_type_units(kernel: &str, version: u8) -> Over {
 fn gdb_shows_members_of_types_by_signature() {
     for (kernel, version) in [("call", 4), ("call", 5), ("saxpy", 4), ("saxpy", 5)] {
         let over = with_type_units(kernel, version);
-        GDBS.into_iter().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
+        gdbs().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
     }
 }
 
@@ -121,7 +119,7 @@ fn what_x86_would_return_at_ends_no_stack() {
     };
     for name in ["calls-gfx90a", "call-gfx90a-O0"] {
         let over = Over::new(name, patched);
-        GDBS.into_iter().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
+        gdbs().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
         over.must_pass(&Debugger::Lldb(lldb_name()), lldb_script);
     }
 }
@@ -148,7 +146,7 @@ fn each_of_several_code_objects_has_its_variables() {
     let functions: Vec<&str> =
         fixture.waves.iter().map(|wave| wave.expected["function"].as_str().unwrap()).collect();
     assert_eq!(functions, ["energy<float>", "advance", "saxpy", "saxpy", "lds", "lds"]);
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = gdb_script(&fixture, &server.address);
         script.must_pass(&Debugger::Gdb(name));
@@ -185,7 +183,7 @@ fn small_pointers_within_structs_are_where_they_lead() {
     for (name, waves) in [("pointers-gfx90a-O0", 1), ("pointers-gfx1100-O0", 2)] {
         let fixture = named(name);
         assert_eq!(fixture.waves.len(), waves);
-        for client in GDBS {
+        for client in gdbs() {
             let server = Server::start(&fixture.dump, &[]);
             let script = pointers(&fixture, &server.address, false);
             script.must_pass(&Debugger::Gdb(client));
@@ -288,7 +286,7 @@ fn item(wave: &super::model::Wave, pointed: &Value) -> u64 {
 fn missing_memory_is_reported_by_name() {
     let fixture = named("absent-gfx90a");
     let dump = &fixture.dump;
-    for client in GDBS {
+    for client in gdbs() {
         let server = Server::start(dump, &[]);
         let mut script = Script::new("unavailable");
         script.say(format!("target remote {}", server.address));
@@ -383,7 +381,7 @@ fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
     assert_ne!(moved, text);
     fs::write(&manifest, moved).unwrap();
     let wave = &over.fixture.waves[0];
-    for client in GDBS {
+    for client in gdbs() {
         let server = Server::start(&over.fixture.dump, &[]);
         let mut script = Script::new("a further unit");
         script.say(format!("target remote {}", server.address));
@@ -424,7 +422,7 @@ fn what_comes_onto_a_stack_moves_no_variable() {
     let fixture = named("linked-gfx90a-O0");
     let code = fixtures_folder().join("code/linked-gfx90a-O0.hsaco");
     let later = 0x7f00_0010_0000 + address_of_line(&code, "linked.hip", 21);
-    for client in GDBS {
+    for client in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("globals that stay");
         script.say(format!("target remote {}", server.address));
@@ -511,7 +509,7 @@ fn a_function_of_a_loaded_unit_is_reported_without_variables() {
     // other one (kernels/call.hip).
     let pc = fixture.waves[2].pc().unwrap();
     let words = "sky::weigh was on no stack when its unit was loaded";
-    for client in GDBS {
+    for client in gdbs() {
         let server = Server::start(&fixture.dump, &["--wave", "1"]);
         let mut script = Script::new("no variables");
         script.say(format!("target remote {}", server.address));
@@ -550,7 +548,7 @@ fn a_function_of_a_loaded_unit_is_reported_without_variables() {
 fn external_variables_without_a_location_are_optimized_out() {
     let fixture = named("chain-gfx90a-O0");
     let server = Server::start(&fixture.dump, &[]);
-    for name in GDBS {
+    for name in gdbs() {
         let mut script = Script::new("shared");
         script.say(format!("target remote {}", server.address));
         for expression in ["shared", "shared[1]", "shared[1].id"] {
@@ -581,7 +579,7 @@ fn variables_that_the_compiler_keeps_nowhere_are_optimized_out() {
     for dump in ["user-ops-gfx90a", "user-ops-gfx1100", "draft-ops-gfx1100"] {
         let fixture = named(dump);
         let server = Server::start(&fixture.dump, &[]);
-        for name in GDBS {
+        for name in gdbs() {
             let mut script = Script::new(dump);
             script.say(format!("target remote {}", server.address));
             script.say("thread 1");

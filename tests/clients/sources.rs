@@ -5,9 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::harness::{Server, lanescope, lldb_name, newest, run, scratch, tool};
+use super::harness::{Server, lanescope, newest, run, scratch, tool};
 use super::model::{copy_dump, fixtures_folder, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, debuggers, gdbs};
 use super::{dap, mi};
 
 /// Kernel of a fixture's code object and dump.
@@ -33,10 +33,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-pub(super) fn debuggers() -> [Debugger; 3] {
-    [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())]
 }
 
 fn source() -> String {
@@ -122,7 +118,7 @@ fn gdb_reads_why_a_pipe_is_slow() {
         format!("__attribute__((device, used)) static int {long}{number}(int n) {{ return n + {number}; }}\n")
     });
     let large = compiled_with(&folder, &[], &functions.collect::<String>());
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         for (dump, is_slow) in [(&large, true), (&named(DUMP).dump, false)] {
             let mut script = Script::new(name);
             let serve = format!("exec '{}' serve --stdio '{}'", lanescope(), dump.display());
@@ -164,7 +160,7 @@ fn front_ends_open_the_demos_source() {
 fn a_small_dump_holds_the_sources_below_a_folder() {
     let folder = Folder::new("relative");
     let dump = folder.path("small.zip");
-    let said = slimmed(&named(DUMP).dump, &dump, &["--sources", env!("CARGO_MANIFEST_DIR")]);
+    let said = slimmed(&named(DUMP).dump, &dump, &["--sources", env!("LANESCOPE_ROOT")]);
     assert!(said.contains("source files   1 ("), "{said}");
     is_read_by_all(&dump, &[], &source());
     // A dump of that dump holds them too.

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use super::harness::{Server, lldb_name, scratch};
 use super::mi::Mi;
 use super::model::{Fixture, named};
-use super::script::{Debugger, Script};
+use super::script::{Debugger, Script, gdbs};
 
-const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 const DUMPS: [&str; 4] = ["regions-gfx90a", "saxpy-gfx90a-O0", "call-gfx90a-O0", "saxpy-gfx90a-O0"];
 
 /// Function, line, and integers of the client's first wave, in its first lane.
@@ -38,7 +37,7 @@ fn judge(script: &mut Script, fixture: &Fixture, bt: &str, print: fn(&str, &str)
 #[test]
 fn gdb_loads_the_view_of_each_dump() {
     let fixtures: Vec<Fixture> = DUMPS.iter().map(|name| named(name)).collect();
-    for name in GDBS {
+    for name in gdbs() {
         let servers: Vec<Server> = fixtures.iter().map(|fixture| Server::start(&fixture.dump, &[])).collect();
         let mut script = Script::new("several dumps");
         for (fixture, server) in fixtures.iter().zip(&servers) {
@@ -121,7 +120,7 @@ fn views_of_one_name_are_distinguished() {
         }
         script
     };
-    for name in GDBS {
+    for name in gdbs() {
         script("target remote", "disconnect", "bt 1", gdb).must_pass(&Debugger::Gdb(name));
     }
     script("gdb-remote", "process detach", "bt", lldb).must_pass(&Debugger::Lldb(lldb_name()));
@@ -141,7 +140,7 @@ fn gdb_stays_in_frame_0_when_the_lane_or_the_pc_moves() {
     let function = |lane: usize| stack(lane)[0][0].as_str().unwrap().to_owned();
     assert!(stack(0).len() > stack(20).len(), "lane 20 has not entered the function");
     let caller = stack(0)[1][1].as_str().unwrap().to_owned();
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("regions-gfx90a");
         script.say(format!("target remote {}", server.address));

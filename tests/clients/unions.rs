@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use super::dap;
 use super::harness::{Server, lanescope, newest};
-use super::linked::{Chain, DUMP, GDBS, PRIVATE_BASE, id_in};
+use super::linked::{Chain, DUMP, PRIVATE_BASE, id_in};
 use super::lldb::MONITOR;
 use super::mi::Mi;
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
-use super::script::{Debugger, Script};
-use super::sources::{Folder, debuggers};
+use super::script::{Debugger, Script, debuggers, gdbs};
+use super::sources::Folder;
 
 const REFUSED_WRITE: &str = "the last refused write: ";
 
@@ -285,7 +285,7 @@ fn a_front_end_of_gdb_opens_a_unions_pointer_of_a_thread_that_is_not_selected() 
     let fixture = named(DUMP);
     let chains: Vec<Chain<'_>> = in_kernel(&fixture).into_iter().filter(|chain| chain.lane == 17).collect();
     assert_eq!(chains.len(), 2);
-    for name in GDBS {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut mi = Mi::start(name);
         let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Wave, fixtures};
-use super::script::{Debugger, Script, in_each};
+use super::script::{Debugger, Script, gdbs, in_each};
+use crate::support::sample::sampled;
 
 /// gdb's output for files from any remote server.
 const FIXED_WARNING: &str = "warning: File transfers from remote targets can be slow. Use \"set sysroot\" to \
@@ -16,21 +17,17 @@ const ENDS: usize = 2;
 
 #[test]
 fn gdb_shows_the_variables_of_every_dump() {
-    in_gdb("gdb");
+    in_each(fixtures(), &[], &Debugger::Gdb("gdb"), gdb_script, 1000);
 }
 
 #[test]
-fn gdb_multiarch_shows_the_variables_of_every_dump() {
-    in_gdb("gdb-multiarch");
+fn gdb_multiarch_shows_the_variables_of_dumps() {
+    in_each(sampled(fixtures(), 12), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, 100);
 }
 
 #[test]
 fn lldb_shows_the_variables_of_every_dump() {
     in_each(fixtures(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 400);
-}
-
-fn in_gdb(name: &'static str) {
-    in_each(fixtures(), &[], &Debugger::Gdb(name), gdb_script, 1000);
 }
 
 pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
@@ -317,8 +314,7 @@ fn clients_write_variables_that_no_memory_has() {
         script.must_pass(&Debugger::Gdb(name));
         server.finish();
     };
-    gdb("gdb");
-    gdb("gdb-multiarch");
+    gdbs().for_each(gdb);
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new("writing");
     script.say(format!("gdb-remote {}", server.address));
@@ -333,7 +329,7 @@ fn clients_write_variables_that_no_memory_has() {
 /// gdb compares a view's sections with memory at the addresses of the run, 0x7f0000100000 above those of the file.
 #[test]
 fn gdb_compares_sections_at_their_run_time_addresses() {
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(std::path::Path::new("tests/fixtures/demo.zip"), &[]);
         let mut script = Script::new("sections");
         script.say(format!("target remote {}", server.address));
@@ -354,7 +350,7 @@ fn gdb_compares_sections_at_their_run_time_addresses() {
 #[test]
 fn gdb_reports_the_end_of_a_variable_and_rejects_calls() {
     let fixture = super::model::named("calls-gfx90a");
-    for name in ["gdb", "gdb-multiarch"] {
+    for name in gdbs() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("ends");
         script.say(format!("target remote {}", server.address));

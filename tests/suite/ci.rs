@@ -15,7 +15,7 @@ use crate::fixtures::{one_line, outside_ci};
 use crate::slim::{Scratch, words};
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("LANESCOPE_ROOT"))
 }
 
 /// The values of a YAML document, without anchors.

@@ -57,7 +57,7 @@ fn a_file_is_not_taken_for_an_abandoned_socket() {
 /// Prints only the requested parts, and does not take the dump for a register.
 #[test]
 fn registers_are_chosen_by_name_and_range() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     let output = run(&["registers", "-r", "pc,s0-s1", "-r", "exec", dump]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
@@ -149,7 +149,7 @@ fn an_address_that_names_its_lane_keeps_it() {
 /// A filter that matches several kinds keeps all of them.
 #[test]
 fn a_kind_may_be_a_gpu_alone() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/mixed-kinds");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/mixed-kinds");
     let all = text(&run(&["waves", "--kind", "gfx1100", dump]).stdout);
     assert!(all.contains("gfx1100:wave32") && all.contains("gfx1100:wave64"), "{all}");
     assert!(!all.contains("gfx90a"), "{all}");
@@ -278,7 +278,7 @@ SGPRS:
 /// 128.
 #[test]
 fn a_work_item_chooses_wave_and_lane() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let print = |place: &[&str], path| text(&run(&[&["print", dump, path], place].concat()).stdout);
     for (place, grid, local) in [
         (&["--work-item", "70"][..], 70, 70),
@@ -333,7 +333,7 @@ fn a_work_item_chooses_wave_and_lane() {
 /// Lists print positions with parentheses: every option and command accepts them with and without.
 #[test]
 fn places_are_taken_as_lists_write_them() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     let of = |option: &str, place: &str| {
         let found = run(&["print", "--json", option, place, demo, "i"]);
         assert!(found.status.success(), "{option} {place}: {}", text(&found.stderr));
@@ -377,7 +377,7 @@ fn a_wave_without_registers_has_no_list_of_them() {
 /// files.
 #[test]
 fn source_files_are_listed_and_written_beside_the_views() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     let source = std::fs::read(crate::fixtures::fixtures().join("kernels/saxpy.hip")).unwrap();
     let listed = text(&run(&["info", demo]).stdout);
     let row =
@@ -451,7 +451,7 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
 /// A list of waves returns a list of answers in the dump's order; one id returns one answer.
 #[test]
 fn several_waves_are_answered_one_after_the_other() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let commands: [&[&str]; 7] = [
         &["lanes"],
         &["registers", "-r", "pc,v0"],
@@ -498,7 +498,7 @@ fn several_waves_are_answered_one_after_the_other() {
 /// A wave without an answer has the reason in its place, and the exit status is 1.
 #[test]
 fn a_wave_without_an_answer_has_the_reason_in_its_place() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/calls-gfx90a");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/calls-gfx90a");
     let frames =
         |wave: &str| json(&["backtrace", dump, "--json", "--wave", wave])["frames"].as_array().unwrap().len();
     let waves = json(&["waves", dump, "--json"])["waves"].as_array().unwrap().len();
@@ -524,7 +524,7 @@ fn a_wave_without_an_answer_has_the_reason_in_its_place() {
 /// Lists are of the selected waves; `lanes` of the selected lanes.
 #[test]
 fn lists_are_of_the_chosen_waves_and_lanes() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let ids = |list: &serde_json::Value| -> Vec<u64> {
         list.as_array().unwrap().iter().map(|wave| wave["id"].as_u64().unwrap()).collect()
     };
@@ -544,7 +544,7 @@ fn lists_are_of_the_chosen_waves_and_lanes() {
     let lanes = json(&["lanes", dump, "--json", "--wave", "1", "--lane", "3,8-9"]);
     let lanes: Vec<_> = lanes["lanes"].as_array().unwrap().iter().map(|lane| lane["lane"].clone()).collect();
     assert_eq!(lanes, [3, 8, 9]);
-    let mixed = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/mixed-kinds");
+    let mixed = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/mixed-kinds");
     let all = json(&["waves", mixed, "--json"]);
     let kinds = |list: &serde_json::Value| -> Vec<String> {
         list.as_array()
@@ -564,7 +564,7 @@ fn lists_are_of_the_chosen_waves_and_lanes() {
 /// A dump without a subcommand is listed. A subcommand's name is the subcommand, and with `./` before it the file.
 #[test]
 fn a_dump_without_a_subcommand_prints_its_cause() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     for more in [&[][..], &["--json"]] {
         let triage = run(&[&["triage", demo], more].concat());
         let alone = run(&[&[demo], more].concat());

@@ -14,7 +14,7 @@ fn commands() -> Vec<(&'static str, &'static str, &'static str)> {
 /// Every command with a choice of waves or lanes takes each notation and refuses a missing wave or lane.
 #[test]
 fn every_command_chooses_waves_and_lanes_alike() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let scratch = crate::slim::Scratch::new("cli-alike");
     let mut count = 0;
     let mut made = 0;
@@ -77,7 +77,7 @@ fn every_command_chooses_waves_and_lanes_alike() {
 /// Work-item 70 is in wave 2: the small dump and the view have that wave, and the list its dispatch.
 #[test]
 fn a_work_item_chooses_the_wave_of_a_small_dump() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let scratch = crate::slim::Scratch::new("cli-place");
     let small = scratch.path("small.zip");
     let small = small.to_str().unwrap();
@@ -120,7 +120,7 @@ fn dispatches_are_those_of_the_chosen_waves() {
 /// `--lane` chooses the lanes of vectors; scalars stay whole.
 #[test]
 fn registers_are_printed_for_the_chosen_lanes() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let whole = json(&["registers", dump, "--json", "-r", "v0,pc"]);
     let digits = whole["registers"]["v0"].as_str().unwrap();
     let lane = |lane: usize| &digits[lane * 8..lane * 8 + 8];
@@ -142,7 +142,7 @@ fn registers_are_printed_for_the_chosen_lanes() {
 /// No value is status 1 in text and JSON; an error of one of several waves has its place as data.
 #[test]
 fn no_value_is_a_status_of_its_own() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
     let of = |words: &[&str]| run(&[words, &["--wave", "1"]].concat());
     for form in [&[][..], &["--json"]] {
         let none: [&[&str]; 4] = [
@@ -201,7 +201,7 @@ fn a_bound_leaves_vector_registers_out_alone() {
 /// times that.
 #[test]
 fn lanes_with_one_rule_share_a_line() {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     let lines = |words: &[&str]| {
         let output = run(&[words, &["--wave", "1"]].concat());
         text(&output.stdout).lines().map(str::to_owned).collect::<Vec<String>>()
@@ -248,8 +248,8 @@ fn waves_at_one_place_share_a_row() {
 /// A file in place of a folder would be searched in vain: any command rejects it, as an unreadable folder.
 #[test]
 fn files_in_place_of_folders_are_rejected() {
-    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/code/masks-gfx90a.hsaco");
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let file = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/code/masks-gfx90a.hsaco");
     for (command, option) in [("info", "--symbols"), ("waves", "--symbols"), ("triage", "--debug-dir")] {
         let output = run(&[command, dump, option, file]);
         let printed = text(&output.stderr);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The folder of the package.
 pub(crate) fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("LANESCOPE_ROOT"))
 }
 
 /// Every fixture code object that LLVM's tools can read; they do not support the draft dialect.

@@ -329,7 +329,7 @@ fn the_command_reports_the_error_and_its_place() {
         assert!(said.starts_with(&format!("lanescope: the expression at {at}")), "{said}");
         assert!(said.ends_with(&format!("\n    {expression}\n    {}^\n", " ".repeat(mark))), "{said}");
     }
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     for wrong in
         [&["eval"][..], &["eval", demo], &["eval", "--bytes", "9"], &["eval", "--size", "4097", "lit0"]]
     {
@@ -345,7 +345,7 @@ fn the_command_reports_the_error_and_its_place() {
         assert_eq!(run(wrong).status.code(), Some(1), "{wrong:?}");
     }
     // Wave 4 of this dump has no EXEC.
-    let absent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/absent-gfx90a");
+    let absent = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/absent-gfx90a");
     let active = run(&["eval", "--wave", "4", "--lane", "active", absent, "DW_OP_lit0"]);
     assert_eq!(active.status.code(), Some(1));
     assert!(text(&active.stderr).contains("EXEC was not captured"), "{}", text(&active.stderr));

@@ -31,7 +31,7 @@ pub(crate) fn outside_ci(command: &mut Command) -> &mut Command {
 }
 
 pub(crate) fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures")
 }
 
 /// Copies the files of a fixture's dump into a new folder.

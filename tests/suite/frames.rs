@@ -112,7 +112,7 @@ fn a_lane_that_never_entered_has_no_frame() {
 
 /// Whether a source file of the fixtures declares a kernel of that name.
 fn is_kernel(function: &str) -> bool {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/kernels");
+    let folder = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/kernels");
     let declared = ["__global__ void ", "__kernel void ", ".amdhsa_kernel "];
     let declared = declared.map(|kernel| format!("{kernel}{function}"));
     std::fs::read_dir(folder).unwrap().any(|file| {

@@ -66,7 +66,7 @@ const CRATES: &[(&str, &[&str])] = &[
 ];
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("LANESCOPE_ROOT"))
 }
 
 /// Every Rust file of the two crates, with its module; the evaluator's is `dwarf`, its name in the other crate.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MAX_COLUMNS: usize = 120;
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("LANESCOPE_ROOT"))
 }
 
 /// README.md and other pages of the root, docs/, and the READMEs of other folders.

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::pages::links;
 
 fn root() -> PathBuf {
-    env!("CARGO_MANIFEST_DIR").into()
+    env!("LANESCOPE_ROOT").into()
 }
 
 fn succeed(command: &mut Command) -> String {
@@ -70,7 +70,8 @@ fn the_crates_are_small_and_complete() {
     let mut package = Command::new(env!("CARGO"));
     package.args([
         "package",
-        "--workspace",
+        "--package=lanescope",
+        "--package=dwarf-heterogeneous",
         "--locked",
         "--no-verify",
         "--allow-dirty",

@@ -17,7 +17,7 @@ use crate::dwarf::newest;
 use crate::fixtures::fixtures;
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("LANESCOPE_ROOT"))
 }
 
 /// The names of the schemas, `lanescope.waves/1`, and the validator of all: tests/browser/schemas.js, a process with ajv.
@@ -38,6 +38,8 @@ static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| {
     let names = schemas.keys().cloned().collect();
     let mut node = Command::new("node");
     node.arg(root().join("tests/browser/schemas.js")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // It outlives this process by a moment: it keeps none of the files that a runner of tests waits for.
+    node.stderr(Stdio::null());
     let mut child = node.spawn().expect("no node: run scripts/setup");
     let output = BufReader::new(child.stdout.take().unwrap());
     writeln!(child.stdin.as_ref().unwrap(), "{}", Value::Object(schemas)).unwrap();

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::cores::{SAMPLES, core};
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{copy_dump, fixtures};
+use crate::support::sample::sampled;
 
 /// A temporary folder of the test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -100,7 +101,7 @@ fn waves(export: &str) -> Vec<Value> {
 fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
     let scratch = Scratch::new("slim-same");
     let mut compared = 0;
-    for (index, dump) in dumps().iter().enumerate() {
+    for (index, dump) in sampled(dumps().iter().enumerate(), 3) {
         // Folders and zips alternately.
         let to = scratch.path(&format!("{index}{}", if index % 2 == 0 { ".zip" } else { "" }));
         let ids = ids(&slim(dump, &to, &[]));
@@ -125,7 +126,7 @@ fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
         let after = waves(&said(&["export", words(&to)]).0);
         assert_eq!(before, after, "{}", dump.display());
     }
-    assert!(compared > 1 << 20, "only {compared} bytes were compared");
+    assert!(compared > 1 << 18, "only {compared} bytes were compared");
 }
 
 #[test]

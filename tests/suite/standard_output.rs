@@ -73,7 +73,7 @@ fn fails(arguments: &[String], redirection: &str) {
 
 /// The arguments of a line. `OUT` is removed: the command writes it again.
 fn arguments(scratch: &Scratch, line: &str) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let root = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures");
     let dump = root.join("demo.zip");
     let scope = scratch.path("a.scope");
     fs::write(&scope, format!("dump {}\nwaves 1000000\n", words(&dump))).unwrap();

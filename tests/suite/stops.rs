@@ -40,7 +40,7 @@ fn write(scratch: &Scratch) -> [String; 2] {
     let (targets, dump) = (scratch.path("targets"), scratch.path("dump"));
     fs::create_dir(&targets).unwrap();
     fs::create_dir(&dump).unwrap();
-    let built_in = concat!(env!("CARGO_MANIFEST_DIR"), "/targets/gfx90a.toml");
+    let built_in = concat!(env!("LANESCOPE_ROOT"), "targets/gfx90a.toml");
     let mut target = fs::read_to_string(built_in).unwrap();
     for (name, signal) in OWN {
         target += &format!(

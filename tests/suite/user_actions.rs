@@ -9,7 +9,7 @@ const ITEMS: [&str; 3] = ["gdb: ", "lldb: ", "tests: "];
 
 #[test]
 fn every_user_action_has_tests() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("LANESCOPE_ROOT"));
     let page = std::fs::read_to_string(root.join("docs/clients.md")).unwrap();
     let (_, section) = page.split_once("\n## User actions\n").expect("the section of actions");
     let section = section.split("\n## ").next().unwrap();

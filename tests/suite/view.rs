@@ -15,6 +15,7 @@ use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{expected, open};
 use crate::server::framed;
+use crate::support::sample::sampled;
 
 fn folder(name: &str) -> PathBuf {
     let folder = crate::support::own_folder().join("views").join(name);
@@ -259,7 +260,7 @@ fn damaged_lines_and_ranges_make_sound_views() {
     };
     let (mut views, mut told) = (0, 0);
     for (of, step) in [(".debug_line", 7), (".debug_info", 23), (".debug_rnglists", 3), (".debug_addr", 3)] {
-        for at in section(of).step_by(step) {
+        for at in sampled(section(of).step_by(step), 4) {
             let mut damaged = code.clone();
             damaged[at] ^= 0x7f;
             std::fs::write(folder.join(name), &damaged).unwrap();
@@ -283,7 +284,7 @@ fn damaged_lines_and_ranges_make_sound_views() {
             }
         }
     }
-    assert!(views > 100 && told > 10, "{told} of {views} views had something to tell");
+    assert!(views > 30 && told > 3, "{told} of {views} views had something to tell");
 }
 
 /// A client of a real session with views.

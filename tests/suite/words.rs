@@ -57,7 +57,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("LANESCOPE_ROOT"))
 }
 
 /// Text files below a folder with one of these extensions.

@@ -4,6 +4,8 @@
 //! state that was awaited. Clocks of the program are values that the tests set. This file has the only clock of the tests
 //! (`suite/layering/clocks.rs`).
 
+pub(crate) mod sample;
+
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output};
@@ -14,19 +16,22 @@ use std::time::{Duration, Instant};
 /// The end of every wait: only a hang takes this long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The path of the program under test: `LANESCOPE_PROGRAM` (scripts/test: the release build), otherwise Cargo's build.
+/// The path of the program under test: of the tests' own profile, in the folder above theirs.
 pub(crate) fn program() -> &'static str {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {
-        std::env::var("LANESCOPE_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_lanescope").to_owned())
+        let tests = std::env::current_exe().unwrap();
+        let program = tests.ancestors().nth(2).unwrap().join("lanescope");
+        assert!(program.exists(), "{}: not built (scripts/test builds it)", program.display());
+        program.into_os_string().into_string().unwrap()
     });
     &PROGRAM
 }
 
-/// The program under test, with the default actions of signals: processes that a shell starts in the background inherit
-/// ignored ones.
+/// The program under test, in the repository's folder, with the default actions of signals: processes that a shell starts
+/// in the background inherit ignored ones.
 pub(crate) fn lanescope() -> Command {
     let mut command = Command::new("/usr/bin/env");
-    command.arg("--default-signal").arg(program());
+    command.arg("--default-signal").arg(program()).current_dir(env!("LANESCOPE_ROOT"));
     command
 }
 

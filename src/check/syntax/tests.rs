@@ -3,6 +3,7 @@ use super::super::file::{
     Selector, Setting, SourceRange, StateName, ValueLine,
 };
 use super::{MAX_FILE, MAX_LINE, MAX_LINES, SyntaxError, parse};
+use crate::sample::sampled;
 use crate::units::LaneId;
 
 /// The content of a line about the dump.
@@ -505,12 +506,12 @@ fn deep_and_long_lines_end() {
         "{", "(", "[", "<", "a<", "a < ", "'", "\"", "\\", "in ", " in", "==", ", ", "-", ".", "/", "  ",
         "{.a=",
     ];
-    for prefix in prefixes {
-        for filler in fillers {
-            let line = format!("{prefix}{}", filler.repeat((MAX_LINE - prefix.len()) / filler.len()));
-            let _ = parse(&line);
-            let _ = parse(format!("wave every\n{line}"));
-        }
+    let lines = prefixes.iter().flat_map(|prefix| fillers.map(|filler| (prefix, filler)));
+    // Each filler, and each prefix, since 7 divides neither number.
+    for (prefix, filler) in sampled(lines, 7) {
+        let line = format!("{prefix}{}", filler.repeat((MAX_LINE - prefix.len()) / filler.len()));
+        let _ = parse(&line);
+        let _ = parse(format!("wave every\n{line}"));
     }
 }
 

@@ -102,21 +102,19 @@ fn words_that_differ_between_address_spaces_are_counted() {
     assert_eq!(opened.capture.global.captured(), 8);
 }
 
-/// A zip of a gigabyte of blanks in a megabyte: it is unpacked up to the limit, and that is reported.
+/// A zip of many blanks in a few bytes: it is unpacked up to the limit, and that is reported.
 #[test]
 fn a_zip_is_unpacked_as_far_as_the_bound() {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options =
         zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
     zip.start_file("radv_dumps_1/umr_waves.log", options).unwrap();
-    let most = 1 << 20;
+    let most = 1 << 16;
     zip.write_all(format!("\nUMR GFX waves:\n\n{WAVE}").as_bytes()).unwrap();
-    for _ in 0..64 {
-        zip.write_all(&[b'\n'; 1 << 20]).unwrap();
-    }
+    zip.write_all(&vec![b'\n'; 4 << 20]).unwrap();
     zip.write_all(WAVE.replace("wave0", "wave1").as_bytes()).unwrap();
     let zip = zip.finish().unwrap().into_inner();
-    assert!(zip.len() < 1 << 20);
+    assert!(zip.len() < 1 << 15);
     let targets = Targets::builtin();
     let open = |most: u64| {
         let opened = zipped::open_within("zip", Cursor::new(&zip), &targets, &Options::default(), most);
@@ -127,7 +125,7 @@ fn a_zip_is_unpacked_as_far_as_the_bound() {
             .any(|problem| problem.what.ends_with(&format!("the first {most} are read")));
         (opened.capture.waves.len(), said)
     };
-    assert_eq!((open(most), open(1 << 27)), ((1, true), (2, false)));
+    assert_eq!((open(most), open(1 << 23)), ((1, true), (2, false)));
     assert_eq!(zipped::MAX_UNPACKED, 256 << 20);
 }
 

@@ -14,6 +14,7 @@ use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress, Symbol, assembled, newest_llvm};
 use crate::dwarf::clang_xderef::Idiom;
+use crate::sample::sampled;
 use crate::session::print::{Query, VariableIn, Whereabouts};
 use crate::session::{Byte, Dump, InferredBy, LaneValue, Session, Stacks as _, ValueState, Variables as _};
 use crate::units::{AddressSpace, LaneId, LaneSet, WaveId, WaveSize};
@@ -312,21 +313,25 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+/// Processors and optimization levels of the fixtures, as a sample: one of wave64 and one of wave32.
+fn compiled() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let gpus = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"];
+    sampled(gpus.into_iter().flat_map(|gpu| ["O0", "O2"].map(|level| (gpu, level))), 5)
+}
+
 /// compiled-code.md, section 1, rule 4.
 #[test]
 fn a_variable_of_clangs_is_right_at_every_pc_of_its_function() {
-    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
-        for level in ["O0", "O2"] {
-            let counts = check(&fixture(&format!("code/frames-{gpu}-{level}.hsaco")), Idiom::Xderef);
-            let functions: Vec<&str> = match level {
-                "O0" => vec!["leaf", "sink", "mid", "wide", "two", "calling", "alone"],
-                _ => vec!["mid", "wide", "two", "calling"],
-            };
-            for function in functions {
-                let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
-                assert!(*shown > 30, "{gpu} {level} {function}: {shown}");
-                assert_eq!(*absent, 0, "{gpu} {level} {function}");
-            }
+    for (gpu, level) in compiled() {
+        let counts = check(&fixture(&format!("code/frames-{gpu}-{level}.hsaco")), Idiom::Xderef);
+        let functions: Vec<&str> = match level {
+            "O0" => vec!["leaf", "sink", "mid", "wide", "two", "calling", "alone"],
+            _ => vec!["mid", "wide", "two", "calling"],
+        };
+        for function in functions {
+            let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
+            assert!(*shown > 30, "{gpu} {level} {function}: {shown}");
+            assert_eq!(*absent, 0, "{gpu} {level} {function}");
         }
     }
 }
@@ -367,14 +372,12 @@ fn an_object_of_a_kernel_is_inside_its_private_memory() {
 /// Arguments beyond the registers are at the stack pointer of the function's entry, in a realigned function, too.
 #[test]
 fn an_argument_on_the_stack_is_right_at_every_pc_of_its_function() {
-    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
-        for level in ["O0", "O2"] {
-            let counts = check(&fixture(&format!("code/arguments-{gpu}-{level}.hsaco")), Idiom::Xderef);
-            for function in ["wide", "narrow", "last"] {
-                let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
-                assert!(*shown > 300, "{gpu} {level} {function}: {shown}");
-                assert_eq!(*absent, 0, "{gpu} {level} {function}");
-            }
+    for (gpu, level) in compiled() {
+        let counts = check(&fixture(&format!("code/arguments-{gpu}-{level}.hsaco")), Idiom::Xderef);
+        for function in ["wide", "narrow", "last"] {
+            let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
+            assert!(*shown > 300, "{gpu} {level} {function}: {shown}");
+            assert_eq!(*absent, 0, "{gpu} {level} {function}");
         }
     }
 }
@@ -395,7 +398,7 @@ fn a_variable_is_right_in_every_part_of_its_function() {
 /// compiled-code.md, section 5.
 #[test]
 fn a_variable_of_flangs_is_right_at_every_pc_of_its_function() {
-    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100"] {
+    for gpu in sampled(["gfx90a", "gfx942", "gfx1030", "gfx1100"], 3) {
         let counts = check(&fixture(&format!("compilers/procedures-{gpu}-O0.hsaco")), Idiom::PrivateFrame);
         let (shown, absent) = counts["_QMmPwork"];
         assert!(shown > 1000, "{gpu}: {shown}");

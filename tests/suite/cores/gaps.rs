@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::changed::sample;
 use super::{core, expected, export};
+use crate::support::sample::sampled;
 
 /// The file without some of its bytes: their segment becomes two, and the headers, one more, move to the file's end.
 fn with_gap(bytes: &mut Vec<u8>, gap: Range<u64>) {
@@ -110,8 +111,9 @@ fn one_missing_word_makes_no_other_state() {
         let pc = waves[index]["writer"]["hwreg_pc"].as_u64().unwrap().to_le_bytes();
         // The PC is the second of 16 hardware registers, which the trap temporaries follow.
         let first = block.start + file[block].windows(8).rposition(|window| window == pc).unwrap() - 4;
-        let (theirs, mut kept) = (&whole["waves"][index], 0);
-        for word in 0..32 {
+        let (theirs, mut kept, mut tried) = (&whole["waves"][index], 0, 0);
+        for word in sampled(0..32, 3) {
+            tried += 1;
             let mut bytes = file.clone();
             let at = (first + word * 4) as u64;
             with_gap(&mut bytes, at..at + 4);
@@ -144,6 +146,6 @@ fn one_missing_word_makes_no_other_state() {
             }
             assert!(missing <= 3, "{what}: {missing} registers");
         }
-        assert!(kept > 20, "{name}: {kept} of 32");
+        assert!(kept * 32 > 20 * tried, "{name}: {kept} of {tried}");
     }
 }

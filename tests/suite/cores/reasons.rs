@@ -383,7 +383,7 @@ fn monitor_notices_lists_every_problem() {
 #[test]
 fn a_file_that_is_no_host_core_is_rejected_with_a_hint() {
     let (bytes, _) = sample("gfx90a-split");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let file = Path::new(env!("LANESCOPE_ROOT")).join("Cargo.toml");
     let (ok, _, told) = run(&bytes, "info", &["--host-core", file.to_str().unwrap()]);
     assert!(!ok && told.contains("no ELF core (expected an ELF core of the host process)"), "{told}");
     assert!(told.contains("--host-core") && !told.contains("umr"), "{told}");

@@ -15,6 +15,7 @@ use super::reasons::{pcs, put, run};
 use super::{SAMPLES, core, expected, export};
 use crate::fixtures::one_line;
 use crate::slim::{Scratch, slim};
+use crate::support::sample::sampled;
 
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
@@ -62,7 +63,8 @@ fn each_word_of_a_header_is_restored_from_the_others() {
             for number in 0..4 {
                 let at = area + 4 * number;
                 let value = word(&bytes, at);
-                for damaged in [0, 4, value + 4, value - 4, !value, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff] {
+                let wrong = [0, 4, value + 4, value - 4, !value, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff];
+                for damaged in sampled(wrong, 3) {
                     let mut bytes = bytes.clone();
                     put(&mut bytes, at, damaged);
                     let ours = opened(&bytes);
@@ -79,7 +81,7 @@ fn each_word_of_a_header_is_restored_from_the_others() {
             }
         }
     }
-    assert!(restored > 150, "{restored}");
+    assert!(restored > 60, "{restored}");
 }
 
 /// A header without a consistent reading has no waves.

@@ -18,7 +18,7 @@ fn names_that_are_shared() {
         symbols.extend(4u64.to_le_bytes());
     }
     let object = code_object(vec![Section::new(".strtab", name), Section::symbols(symbols, 2)]);
-    Hostile::with_code(&object).every().prints("code-object", "aaa");
+    Hostile::with_code(&object).each(&SOME).prints("code-object", "aaa");
 }
 
 /// Itanium C++ ABI 5.1.8: template arguments may refer to earlier parts; each step doubles the printed text.
@@ -43,7 +43,7 @@ fn names_that_double() {
     symbols.extend([TEXT.to_le_bytes(), 0x1000u64.to_le_bytes()].concat());
     sections.push(Section::new(".strtab", names));
     sections.push(Section::symbols(symbols, 4));
-    Hostile::with_code(&code_object(sections)).every().prints("backtrace", "#0  f");
+    Hostile::with_code(&code_object(sections)).each(&SOME).prints("backtrace", "#0  f");
 }
 
 /// Pointers to pointers in a symbol of maximum length.
@@ -88,6 +88,6 @@ fn rows_of_an_index_that_share_their_entries() {
         let mut sections = dies.sections();
         sections.push(Section::new(".debug_names", index));
         sections.push(Section::new(".debug_str", b"v\0".to_vec()));
-        Hostile::with_code(&code_object(sections)).every().prints("print", "7");
+        Hostile::with_code(&code_object(sections)).each(&SOME).prints("print", "7");
     }
 }

@@ -22,7 +22,7 @@ fn sections_that_unpack_to_gigabytes() {
     let (zlib, size) = zeros((800 << 20) / 258);
     assert!(size > 838_000_000 && zlib.len() < 900_000, "{size} of {}", zlib.len());
     let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
-    let said = Hostile::with_code(&code_object(sections.into())).every();
+    let said = Hostile::with_code(&code_object(sections.into())).each(&SOME);
     said.prints("code-object", "claims").prints("info", "claims");
     // The limit's size, many times.
     let (zlib, size) = zeros((100 << 20) / 258);

@@ -17,6 +17,7 @@ use crate::support::{ended, until};
 pub(super) struct Server {
     child: Child,
     client: UnixStream,
+    replies: BufReader<UnixStream>,
     log: PathBuf,
 }
 
@@ -37,7 +38,8 @@ impl Server {
             assert_ne!(said.read_line(&mut line).unwrap(), 0, "the server ended");
         }
         let client = UnixStream::connect(&socket).unwrap();
-        Self { child, client, log }
+        let replies = BufReader::new(client.try_clone().unwrap());
+        Self { child, client, replies, log }
     }
 
     /// The reply to a packet, with its console output.
@@ -65,7 +67,7 @@ impl Server {
         let mut reply = Vec::new();
         let mut byte = [0];
         while reply.len() < 3 || reply[reply.len() - 3] != b'#' {
-            self.client.read_exact(&mut byte).expect("the server answers");
+            self.replies.read_exact(&mut byte).expect("the server answers");
             reply.push(byte[0]);
         }
         let text = String::from_utf8_lossy(&reply[..reply.len() - 3]);
@@ -102,8 +104,8 @@ impl Server {
         let body = format!("qRcmd,{}", hex(command));
         self.client.write_all(&[b"+".to_vec(), framed(&body).repeat(100)].concat()).unwrap();
         // The first bytes of an answer.
-        self.client.read_exact(&mut [0; 3]).unwrap();
-        drop(self.client);
+        self.replies.read_exact(&mut [0; 3]).unwrap();
+        drop((self.client, self.replies));
         let answers: usize = until("the end of the client in the log", || {
             let log = fs::read_to_string(&self.log).unwrap();
             let (_, count) = log.split_once("; answers: ")?;

@@ -102,9 +102,16 @@ fn with_frames(frames: Section) -> Vec<u8> {
 /// Waves whose stacks every command reads.
 const WAVES: u64 = 900;
 
-/// Runs all commands that read stacks.
+/// Runs commands that read stacks.
 fn every_stack(object: &[u8]) {
-    let said = Hostile::with_waves(object, WAVES).every();
+    let said = Hostile::with_waves(object, WAVES).each(&[
+        "backtrace DUMP",
+        "groups DUMP",
+        "locals DUMP",
+        "export DUMP",
+        "diff DUMP DUMP",
+        "triage DUMP",
+    ]);
     said.prints("backtrace DUMP", FRAME).prints("groups DUMP", FRAME).prints("locals DUMP", "v = 7");
     said.prints("export DUMP", SPENT);
 }
@@ -141,7 +148,9 @@ fn rows_of_many_code_objects() {
 #[test]
 fn rules_that_loop() {
     let instructions = [&[0x0f, 3][..], &LOOP, &[0x90, 1]].concat();
-    every_stack(&with_frames(frames("", &instructions, &[])));
+    let said = Hostile::with_waves(&with_frames(frames("", &instructions, &[])), WAVES).every();
+    said.prints("backtrace DUMP", FRAME).prints("groups DUMP", FRAME).prints("locals DUMP", "v = 7");
+    said.prints("export DUMP", SPENT);
 }
 
 /// Large objects without a value: arrays of 1 MiB in missing memory, in all lanes.
@@ -163,7 +172,7 @@ fn large_arrays() {
     }
     dies.variable("last", int);
     dies.close(2);
-    let said = Hostile::with_code(&dies.object()).every();
+    let said = Hostile::with_code(&dies.object()).each(&SOME);
     said.prints("locals DUMP", "last = 7").prints("locals DUMP", "bytes of all objects of a frame");
 }
 
@@ -185,7 +194,7 @@ fn long_texts() {
     }
     dies.variable("last", int);
     dies.close(2);
-    let said = Hostile::with_code(&dies.object()).every();
+    let said = Hostile::with_code(&dies.object()).each(&SOME);
     said.prints("locals DUMP", "last = 7");
 }
 

@@ -157,7 +157,7 @@ fn damaged_texts_open_or_are_refused() {
         })
         .collect();
     for name in ["agent-plain.log", "umr-columns.txt", "umr-hardware.txt"] {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/logs/").to_owned() + name;
+        let path = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/logs/").to_owned() + name;
         texts.push(std::fs::read_to_string(path).unwrap());
     }
     let mut opened = 0;

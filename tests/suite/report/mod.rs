@@ -39,7 +39,7 @@ fn model_with(dump: &Arc<Dump>, options: Options) -> Model {
 }
 
 fn of_demo() -> Model {
-    model(&open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip")))
+    model(&open(&Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip")))
 }
 
 fn html(model: &Model) -> String {

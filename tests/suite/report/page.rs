@@ -9,7 +9,7 @@ use super::{hang, hostile, html, model, of_demo};
 
 /// Errors of html-validate by the HTML standard.
 fn errors(page: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
+    let folder = Path::new(env!("LANESCOPE_ROOT")).join("tests/browser");
     let file = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
     fs::write(file.path(), page).unwrap();
     let mut command = Command::new(folder.join("node_modules/.bin/html-validate"));

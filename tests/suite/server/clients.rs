@@ -16,7 +16,7 @@ fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) 
     let (endpoints, _server) = start(ServeOptions::default());
     let port = address(&endpoints).port().to_string();
     let mut command = Command::new("timeout");
-    command.arg("60").arg(debugger).args(arguments);
+    command.arg("60").arg(debugger).args(arguments).current_dir(env!("LANESCOPE_ROOT"));
     for line in commands {
         command.arg(option).arg(line.replace("PORT", &port));
     }

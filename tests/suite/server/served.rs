@@ -53,7 +53,7 @@ impl Served {
     pub(super) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
         stream
     }
 

@@ -40,7 +40,7 @@ transcripts! {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
+    Path::new(env!("LANESCOPE_ROOT")).join("tests/transcripts")
 }
 
 #[test]

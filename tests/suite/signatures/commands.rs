@@ -67,7 +67,7 @@ fn a_signature_has_the_cause_the_function_and_the_access() {
     assert_eq!(id, format!("ls1:{}", &sum[..12]));
     // Files of known signatures have it: it changes with the version alone.
     assert_eq!(id, "ls1:52d6a45d46f3");
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/signatures.md")).unwrap();
+    let page = fs::read_to_string(concat!(env!("LANESCOPE_ROOT"), "docs/signatures.md")).unwrap();
     assert!(page.contains(&format!("{id}  {SAXPY}\n")));
     assert_eq!(lanescope(&["signature", &dump], b"").stdout, output.stdout);
 }

@@ -308,7 +308,7 @@ struct Tally {
 
 #[expect(clippy::print_stdout, reason = "the counts of the damages, for --nocapture")]
 fn check(plans: impl Iterator<Item = Plan>) {
-    let long = std::env::var_os("LANESCOPE_LONG").is_some();
+    let long = crate::support::sample::is_long();
     let mut tally = Tally::default();
     for plan in plans {
         let victim = Victim::new(plan);

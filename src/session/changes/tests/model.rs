@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::{
     GLOBAL, GLOBAL_PIECES, LDS, LOCAL, PRIVATE, PRIVATE_LANE, PRIVATE_SIZE, PRIVATE_WAVE, byte, dump, place,
 };
+use crate::sample::is_long;
 use crate::session::{Reset, Session, Storage as _, Waves as _, WhatIf as _};
 use crate::units::WaveId;
 
@@ -234,7 +235,7 @@ fn apply(session: &mut Session, model: &mut Model, step: &Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(if is_long() { 128 } else { 32 }))]
 
     #[test]
     fn what_was_written_is_read_everywhere(steps in steps()) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{at, listing, place, work};
 use crate::arch::{Generation, Processor};
 use crate::isa::{self, RegisterFile, RegisterRange};
+use crate::sample::sampled;
 use crate::triage::hang::flow::Flow;
 use crate::triage::hang::spin::{Compared, SteadyExit};
 use crate::triage::hang::state::CodePosition;
@@ -154,7 +155,7 @@ fn loops_that_work_do_not_poll() {
         if !WORKING.contains(&kernel) {
             continue;
         }
-        for one in listing.instructions.iter().filter(|one| one.effects.is_ok()) {
+        for one in sampled(listing.instructions.iter().filter(|one| one.effects.is_ok()), 5) {
             let position = place(&listing, one.address).unwrap();
             let is_polling = matches!(
                 position.place,
@@ -170,7 +171,7 @@ fn loops_that_work_do_not_poll() {
 /// Unoptimised code: no access but the source's counts, and all loops without stores poll.
 #[test]
 fn unoptimised_loops() {
-    for (name, listing) in kernels().into_iter().filter(|(name, _)| name.contains(" O0 ")) {
+    for (name, listing) in sampled(kernels().into_iter().filter(|(name, _)| name.contains(" O0 ")), 3) {
         let kernel = name.rsplit(' ').next().unwrap();
         if !POLLING.iter().any(|(known, _)| *known == kernel) {
             continue;

@@ -14,6 +14,7 @@ use crate::disassembler::{Disassembler, Instruction, Machine};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Row, Unwind};
 use crate::dwarf::{Bits, Budget, LaneNeed, MemoryAt, Snapshot, SpaceInfo, fetch};
 use crate::isa::{CallerCode, CallerEntry, CallerState, CodeTarget, UndecidedError, Vector};
+use crate::sample::sampled;
 use crate::session::stack::unwind::{FoundRules, UnwindTable, code_row};
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, WaveSize};
 
@@ -206,16 +207,16 @@ fn fixture(name: &str) -> PathBuf {
 #[test]
 fn rules_by_code_agree_with_llvms_at_every_pc() {
     let mut all = BTreeMap::new();
-    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
-        for level in ["O0", "O2"] {
-            let of = object(std::fs::read(fixture(&format!("stacks-{gpu}-{level}-cfi.hsaco"))).unwrap());
-            all.insert(format!("{gpu} {level}"), agreement(&of, &format!("{gpu} {level}")));
-        }
+    let objects = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"];
+    let objects = objects.iter().flat_map(|gpu| ["O0", "O2"].map(|level| format!("{gpu}-{level}")));
+    for name in sampled(objects, 5) {
+        let of = object(std::fs::read(fixture(&format!("stacks-{name}-cfi.hsaco"))).unwrap());
+        all.insert(name.clone(), agreement(&of, &name));
     }
-    let sum = |of: fn(&Counts) -> usize| all.values().map(of).sum::<usize>();
-    assert!(sum(|counts| counts.functions) >= 300, "{all:?}");
-    assert!(sum(|counts| counts.pcs) >= 20_000, "{all:?}");
-    assert!(sum(|counts| counts.vectors) >= 20_000, "{all:?}");
+    let mean = |of: fn(&Counts) -> usize| all.values().map(of).sum::<usize>() / all.len();
+    assert!(mean(|counts| counts.functions) >= 30, "{all:?}");
+    assert!(mean(|counts| counts.pcs) >= 2_000, "{all:?}");
+    assert!(mean(|counts| counts.vectors) >= 2_000, "{all:?}");
     // The faults are in all objects with calls.
     assert!(all.values().all(|counts| counts.epilogue > 0 && counts.realigned > 0), "{all:?}");
 }
@@ -373,77 +374,77 @@ fn compiled(gpu: &str, level: &str) -> Vec<u8> {
 /// AMDGPUUsage, "Non-Kernel Functions".
 #[test]
 fn rules_by_code_are_known_at_every_pc_of_code_without_call_frame_information() {
-    let (mut pcs, mut returns, mut whole) = (0, 0, 0);
-    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
-        let levels =
-            if matches!(gpu, "gfx90a" | "gfx1100") { &["O0", "O1", "O2", "O3"][..] } else { &["O0", "O2"] };
-        for level in levels {
-            let of = object(compiled(gpu, level));
-            let (kind, entry) = (&*of.kind, of.entry);
-            let number = |name: &str| number(kind, name);
-            assert!(of.functions.len() >= 30, "{gpu} {level}");
-            for Function { name, code, analysis } in &of.functions {
-                let mut last: Option<CallerState> = None;
-                for one in code {
-                    let at = format!("{gpu} {level} {name} {:#x} {}", one.address, one.text);
-                    // Padding before a branch's target.
-                    let state = match analysis.at(one.address) {
-                        Err(UndecidedError::Unreached(_)) if one.text == "s_nop 0" => continue,
-                        found => found.unwrap_or_else(|why| panic!("{at}: {why}")),
-                    };
-                    pcs += 1;
-                    let is_return = one.text == "s_setpc_b64 s[30:31]";
-                    let is_same = last.as_ref() == Some(&state);
-                    last = Some(state.clone());
-                    if is_same && !is_return {
-                        continue;
-                    }
-                    let row = code_row::row(&state, kind).unwrap_or_else(|| panic!("{at}: no rules"));
-                    let all = (0..256).map(|number| Vector { accumulator: false, number });
-                    let wave = of.wave(&state, all.take(if is_return { 256 } else { 0 }));
-                    let frame = Frame::new(&wave, &row);
-                    assert_eq!(frame.cfa(), of.cfa(), "{at}");
-                    assert_eq!(frame.scalar(number("pc"), 64), Some(of.return_address()), "{at}");
-                    assert_eq!(frame.scalar(of.scalars[33], 32), Some(u64::from(entry.scalar(33))), "{at}");
-                    // Every known value is that of the entry.
-                    for (register, known) in (0u8..).zip(&of.scalars).skip(34) {
-                        let value = frame.scalar(*known, 32);
-                        let expected = u64::from(entry.scalar(register));
-                        assert!(value.is_none_or(|value| value == expected), "{at}: s{register} {value:x?}");
-                    }
-                    if !is_return {
-                        continue;
-                    }
-                    returns += 1;
-                    let exec = frame.scalar(number("exec"), u64::from(entry.lanes));
-                    assert!(exec.is_none_or(|exec| exec == entry.exec), "{at}: {exec:x?}");
-                    // After a loop the lanes of the entry are not known; then some lanes have no value.
-                    whole += usize::from(exec.is_some());
-                    for register in [30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 48, 55, 64, 71, 80, 87, 96, 101]
-                    {
-                        let expected = u64::from(entry.scalar(register));
-                        let own = row.registers.contains_key(&number(&format!("s{register}")));
-                        assert!(!own, "{at}: s{register} is not itself");
-                        assert_eq!(frame.scalar(number(&format!("s{register}")), 32), Some(expected), "{at}");
-                    }
-                    for index in 0..256 {
-                        let vector = Vector { accumulator: false, number: index };
-                        let values = frame.vector(number(&vector_name(vector)), entry.lanes);
-                        for (lane, value) in (0u8..).zip(values) {
-                            let is_active = entry.exec >> lane & 1 == 1;
-                            if !is_active || is_preserved(vector) {
-                                let expected = Some(entry.vector(vector, lane));
-                                let is_absent = exec.is_none() && value.is_none();
-                                assert!(
-                                    is_absent || value == expected,
-                                    "{at}: v{index} lane {lane}: {value:x?}"
-                                );
-                            }
+    let (mut objects, mut pcs, mut returns, mut whole) = (0, 0, 0, 0);
+    let all = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"];
+    let all = all.into_iter().flat_map(|gpu| ["O0", "O1", "O2", "O3"].map(|level| (gpu, level)));
+    let all =
+        all.filter(|(gpu, level)| matches!(*gpu, "gfx90a" | "gfx1100") || matches!(*level, "O0" | "O2"));
+    for (gpu, level) in sampled(all, 5) {
+        objects += 1;
+        let of = object(compiled(gpu, level));
+        let (kind, entry) = (&*of.kind, of.entry);
+        let number = |name: &str| number(kind, name);
+        assert!(of.functions.len() >= 30, "{gpu} {level}");
+        for Function { name, code, analysis } in &of.functions {
+            let mut last: Option<CallerState> = None;
+            for one in code {
+                let at = format!("{gpu} {level} {name} {:#x} {}", one.address, one.text);
+                // Padding before a branch's target.
+                let state = match analysis.at(one.address) {
+                    Err(UndecidedError::Unreached(_)) if one.text == "s_nop 0" => continue,
+                    found => found.unwrap_or_else(|why| panic!("{at}: {why}")),
+                };
+                pcs += 1;
+                let is_return = one.text == "s_setpc_b64 s[30:31]";
+                let is_same = last.as_ref() == Some(&state);
+                last = Some(state.clone());
+                if is_same && !is_return {
+                    continue;
+                }
+                let row = code_row::row(&state, kind).unwrap_or_else(|| panic!("{at}: no rules"));
+                let all = (0..256).map(|number| Vector { accumulator: false, number });
+                let wave = of.wave(&state, all.take(if is_return { 256 } else { 0 }));
+                let frame = Frame::new(&wave, &row);
+                assert_eq!(frame.cfa(), of.cfa(), "{at}");
+                assert_eq!(frame.scalar(number("pc"), 64), Some(of.return_address()), "{at}");
+                assert_eq!(frame.scalar(of.scalars[33], 32), Some(u64::from(entry.scalar(33))), "{at}");
+                // Every known value is that of the entry.
+                for (register, known) in (0u8..).zip(&of.scalars).skip(34) {
+                    let value = frame.scalar(*known, 32);
+                    let expected = u64::from(entry.scalar(register));
+                    assert!(value.is_none_or(|value| value == expected), "{at}: s{register} {value:x?}");
+                }
+                if !is_return {
+                    continue;
+                }
+                returns += 1;
+                let exec = frame.scalar(number("exec"), u64::from(entry.lanes));
+                assert!(exec.is_none_or(|exec| exec == entry.exec), "{at}: {exec:x?}");
+                // After a loop the lanes of the entry are not known; then some lanes have no value.
+                whole += usize::from(exec.is_some());
+                for register in [30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 48, 55, 64, 71, 80, 87, 96, 101] {
+                    let expected = u64::from(entry.scalar(register));
+                    let own = row.registers.contains_key(&number(&format!("s{register}")));
+                    assert!(!own, "{at}: s{register} is not itself");
+                    assert_eq!(frame.scalar(number(&format!("s{register}")), 32), Some(expected), "{at}");
+                }
+                for index in 0..256 {
+                    let vector = Vector { accumulator: false, number: index };
+                    let values = frame.vector(number(&vector_name(vector)), entry.lanes);
+                    for (lane, value) in (0u8..).zip(values) {
+                        let is_active = entry.exec >> lane & 1 == 1;
+                        if !is_active || is_preserved(vector) {
+                            let expected = Some(entry.vector(vector, lane));
+                            let is_absent = exec.is_none() && value.is_none();
+                            assert!(is_absent || value == expected, "{at}: v{index} lane {lane}: {value:x?}");
                         }
                     }
                 }
             }
         }
     }
-    assert!(pcs > 30_000 && returns > 400 && whole > 250, "{pcs} PCs, {returns} returns, {whole} with EXEC");
+    assert!(
+        pcs > 2_200 * objects && returns > 30 * objects && whole > 18 * objects,
+        "{objects} objects, {pcs} PCs, {returns} returns, {whole} with EXEC"
+    );
 }

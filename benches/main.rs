@@ -1,0 +1,83 @@
+//! All benches in one program: `cargo bench -- NAME` (docs/performance.md). A bench is a module with the limits that it
+//! checks.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
+
+mod attach;
+mod big;
+mod check;
+mod containers;
+mod cores;
+mod evaluator;
+mod groups;
+mod locals;
+mod logs;
+mod open;
+mod protocol;
+mod report;
+mod stacks;
+mod support;
+mod threads;
+mod triage;
+
+#[allow(dead_code, reason = "tests use the rest")]
+#[path = "../tests/cores/mod.rs"]
+mod core_writer;
+
+use std::process::ExitCode;
+
+use support::Failure;
+
+/// Runs a bench, or a part of it, with the arguments after its name.
+type Run = fn(Vec<String>) -> Result<ExitCode, Failure>;
+
+const BENCHES: [(&str, Run, &str); 15] = [
+    ("protocol", protocol::run, "packets against gdbserver and a bare ping-pong"),
+    ("threads", threads::run, "10,000 waves in gdb, against a table of the same bytes"),
+    (
+        "stacks",
+        stacks::run,
+        "stacks of 10,000 waves in gdb, through the view, against a table of the same bytes",
+    ),
+    ("attach", attach::run, "attaching through the view to 100 MB of debug information"),
+    ("groups", groups::run, "10,000 waves by call stack"),
+    ("locals", locals::run, "variables of all lanes, against lane by lane"),
+    ("open", open::run, "opening a dump of 10,000 waves, against serde_json reading its manifest"),
+    ("logs", logs::run, "reading a debug agent's log of 50 MB"),
+    ("cores", cores::run, "opening a sparse GPU core of 100 GB, against plain reads of its waves"),
+    ("containers", containers::run, "bundles and offload binaries of a library with 20 MB of code"),
+    ("triage", triage::run, "the cause of the demo, and of 50,000 waves in a GPU core of 100 GB"),
+    ("check", check::run, "30 dumps with 10 expectations each, and lines about 10,000 waves"),
+    ("report", report::run, "reports of the demo and of 10,000 waves"),
+    ("big", big::run, "100 MB of debug information, against gdb"),
+    ("evaluator", evaluator::run, "locations of 100 variables for 64 lanes, against gimli"),
+];
+
+fn main() -> Result<ExitCode, Failure> {
+    // Cargo adds --bench.
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let name = arguments.next().unwrap_or_default();
+    let run = match name.as_str() {
+        // Not a bench: the other server of `threads` and `stacks`.
+        "table" => support::table::serve,
+        _ => match BENCHES.iter().find(|(known, ..)| *known == name) {
+            Some((_, run, _)) => *run,
+            None => return Ok(refuse(&name)),
+        },
+    };
+    let done = run(arguments.collect());
+    std::fs::remove_dir_all(support::scratch("")?)?;
+    done
+}
+
+/// Prints the names.
+fn refuse(name: &str) -> ExitCode {
+    for (known, _, what) in BENCHES {
+        println!("{known:<12}{what}");
+    }
+    if name.is_empty() {
+        eprintln!("which bench? cargo bench -- NAME");
+    } else {
+        eprintln!("there is no bench {name}");
+    }
+    ExitCode::from(2)
+}

@@ -1,0 +1,11 @@
+//! Samples of what is tried in full by `scripts/test --long`: cases that differ in a number, a place or a processor.
+
+/// Whether everything is tried.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("LANESCOPE_LONG").is_some()
+}
+
+/// The first case, and each so many cases a further one; all of them in `scripts/test --long`.
+pub(crate) fn sampled<T>(cases: impl IntoIterator<Item = T>, each: usize) -> impl Iterator<Item = T> {
+    cases.into_iter().step_by(if is_long() { 1 } else { each })
+}
