@@ -3,7 +3,7 @@
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
 use super::script::{Debugger, Script, in_each};
-use crate::support::sample::sampled;
+use crate::support::{least, sample::sampled};
 
 #[test]
 fn gdb_shows_every_dump_as_the_models_have_it() {
@@ -12,7 +12,7 @@ fn gdb_shows_every_dump_as_the_models_have_it() {
 
 #[test]
 fn gdb_multiarch_shows_dumps_as_the_models_have_them() {
-    over("gdb-multiarch", sampled(fixtures(), 12), 300);
+    over("gdb-multiarch", sampled(fixtures(), 12), least(3000, 300));
 }
 
 fn over(name: &'static str, dumps: impl IntoIterator<Item = Fixture>, least: usize) {

@@ -50,14 +50,10 @@ impl Server {
     /// Serves with these arguments of `lanescope serve`; without a dump, the demo.
     pub(crate) fn with<'a>(arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
         let log = scratch("server.log");
-        // A shell that runs the tests in the background may ignore some signals, and the server inherits that.
-        let mut child = Command::new("env")
-            .arg("--default-signal")
-            .arg(lanescope())
+        let mut child = crate::support::lanescope()
             .arg("serve")
             .args(["--port", "0", "--verbose"])
             .args(arguments)
-            .current_dir(env!("LANESCOPE_ROOT"))
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Wave, fixtures};
 use super::script::{Debugger, Script, gdbs, in_each};
-use crate::support::sample::sampled;
+use crate::support::{least, sample::sampled};
 
 /// gdb's output for files from any remote server.
 const FIXED_WARNING: &str = "warning: File transfers from remote targets can be slow. Use \"set sysroot\" to \
@@ -22,7 +22,7 @@ fn gdb_shows_the_variables_of_every_dump() {
 
 #[test]
 fn gdb_multiarch_shows_the_variables_of_dumps() {
-    in_each(sampled(fixtures(), 12), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, 100);
+    in_each(sampled(fixtures(), 12), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, least(1000, 100));
 }
 
 #[test]

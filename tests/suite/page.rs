@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::dwarf::root;
 use crate::fixtures::{copy_dump, fixtures, one_line};
 
 /// Lines of a screen.
@@ -19,7 +18,7 @@ const PAGE: &str = "0x7f0000201000";
 const UNREPORTED: &str = "tests/fixtures/dumps/saxpy-gfx90a-O0";
 
 fn run(words: &[&str]) -> String {
-    let output = crate::support::lanescope().args(words).current_dir(root()).output().unwrap();
+    let output = crate::support::lanescope().args(words).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{words:?}: {error}");
     String::from_utf8(output.stdout).unwrap()
@@ -160,7 +159,7 @@ fn lanes_with_good_addresses_are_not_suspected() {
 fn a_report_without_waves_is_for_the_option_log() {
     for log in ["dmesg.log", "pytorch.log", "rocr.log"] {
         let log = format!("tests/fixtures/logs/faults/{log}");
-        let output = crate::support::lanescope().arg(&log).current_dir(root()).output().unwrap();
+        let output = crate::support::lanescope().arg(&log).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && error.contains("lanescope CAPTURE --log FILE"), "{log}: {error}");
     }

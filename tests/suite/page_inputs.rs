@@ -26,7 +26,7 @@ const REPORT: &str = "tests/fixtures/logs/faults/rocr.log";
 
 fn program(words: &[&str]) -> Command {
     let mut command = crate::support::lanescope();
-    command.args(words).current_dir(root()).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
+    command.args(words).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
     command
 }
 

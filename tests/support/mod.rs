@@ -1,8 +1,7 @@
 //! Shared by the test programs `suite` and `clients`: the program under test, and waits.
 //!
 //! No test depends on the machine's speed. A test waits until a state is reached; only [`PATIENCE`] ends a wait, with the
-//! state that was awaited. Clocks of the program are values that the tests set. This file has the only clock of the tests
-//! (`suite/layering/clocks.rs`).
+//! state that was awaited. Clocks of the program are values that the tests set.
 
 pub(crate) mod sample;
 
@@ -33,6 +32,11 @@ pub(crate) fn lanescope() -> Command {
     let mut command = Command::new("/usr/bin/env");
     command.arg("--default-signal").arg(program()).current_dir(env!("LANESCOPE_ROOT"));
     command
+}
+
+/// The least number that a test must reach: of all cases, or of the sample.
+pub(crate) fn least(of_all: usize, of_sample: usize) -> usize {
+    if sample::is_long() { of_all } else { of_sample }
 }
 
 /// Asks again until the state is reached.

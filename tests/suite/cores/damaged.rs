@@ -10,7 +10,7 @@ use lanescope::session::{Dump, MemoryAddress, Reader};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 
 use super::{SAMPLES, core, expected};
-use crate::support::sample::{is_long, sampled};
+use crate::support::{least, sample::sampled};
 
 /// Time limit of one damaged sample; intact ones take a few milliseconds.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -171,7 +171,7 @@ fn flipped_dwords_are_reported_or_change_nothing_and_take_no_long_time() {
                 }
             }
         }
-        let least = if is_long() { 50 } else { 5 };
+        let least = least(50, 5);
         assert!(
             opened > 2 * least && told > least && same > least,
             "{name}: {opened}, {told} told, {same} the same"

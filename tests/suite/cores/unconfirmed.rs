@@ -15,7 +15,7 @@ use super::reasons::{pcs, put, run};
 use super::{SAMPLES, core, expected, export};
 use crate::fixtures::one_line;
 use crate::slim::{Scratch, slim};
-use crate::support::sample::sampled;
+use crate::support::{least, sample::sampled};
 
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
@@ -81,7 +81,7 @@ fn each_word_of_a_header_is_restored_from_the_others() {
             }
         }
     }
-    assert!(restored > 60, "{restored}");
+    assert!(restored > least(150, 60), "{restored}");
 }
 
 /// A header without a consistent reading has no waves.

@@ -16,7 +16,7 @@ const COMMANDS: [&str; 6] = [
     "faults DUMP",
 ];
 /// Those whose work depends on the code.
-const OVER_CODE: [&str; 2] = ["triage DUMP", "triage --hang --json DUMP"];
+const ANALYSES: [&str; 2] = ["triage DUMP", "triage --hang --json DUMP"];
 /// Captured memory whose pointers lead to its own start.
 const MEMORY: u64 = 0x7e00_0000_0000;
 const S_ENDPGM: u32 = 0xbf81_0000;
@@ -69,9 +69,9 @@ fn code_of_branches_only() {
         let code: Vec<u32> = (0..100_000).map(branch).chain([S_ENDPGM]).collect();
         let object = code_object_of(&code, Vec::new());
         let hostile = Hostile::with_pcs(&object, (0..900).map(|wave| 4 * (20_000 + 80 * wave)));
-        hostile.each(&OVER_CODE).prints("triage DUMP", "no fault is reported");
+        hostile.each(&ANALYSES).prints("triage DUMP", "no fault is reported");
         fault(&hostile, "");
-        hostile.each(&OVER_CODE).prints("triage DUMP", "900 of 900 waves faulted");
+        hostile.each(&ANALYSES).prints("triage DUMP", "900 of 900 waves faulted");
     }
 }
 
@@ -95,7 +95,7 @@ fn code_of_large_loops() {
         body.push(S_ENDPGM);
         let size = 4 * body.len() as u64;
         let object = code_object_of(&body.repeat(180), Vec::new());
-        Hostile::with_pcs(&object, (0..180).map(|turn| size * turn + 40)).each(&OVER_CODE);
+        Hostile::with_pcs(&object, (0..180).map(|turn| size * turn + 40)).each(&ANALYSES);
     }
 }
 

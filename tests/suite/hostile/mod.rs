@@ -1,5 +1,6 @@
 //! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and a bound of processor time,
-//! and reports omitted parts. docs/security.md, "Bounds".
+//! and reports omitted parts. docs/security.md, "Bounds". Five kinds of files pass through all commands
+//! ([`run::Hostile::every`]), the others through those that read their expensive part.
 //!
 //! The files are assembled here, independent of the readers.
 

@@ -4,7 +4,7 @@ use super::dwarf::{
     ARRAY, COUNT, Dies, LOCATION, LOCATIONS, MEMBER, NAME, SIZE, STRUCTURE, SUBRANGE, TYPE, VARIABLE, uleb,
 };
 use super::elf::{Section, TEXT, TEXT_SIZE, code_object};
-use super::run::Hostile;
+use super::run::{Hostile, Said};
 use super::serve::Server;
 use super::tables::with_list;
 use super::{FRAME, SOME};
@@ -112,6 +112,10 @@ fn every_stack(object: &[u8]) {
         "diff DUMP DUMP",
         "triage DUMP",
     ]);
+    has_stacks(&said);
+}
+
+fn has_stacks(said: &Said) {
     said.prints("backtrace DUMP", FRAME).prints("groups DUMP", FRAME).prints("locals DUMP", "v = 7");
     said.prints("export DUMP", SPENT);
 }
@@ -148,9 +152,7 @@ fn rows_of_many_code_objects() {
 #[test]
 fn rules_that_loop() {
     let instructions = [&[0x0f, 3][..], &LOOP, &[0x90, 1]].concat();
-    let said = Hostile::with_waves(&with_frames(frames("", &instructions, &[])), WAVES).every();
-    said.prints("backtrace DUMP", FRAME).prints("groups DUMP", FRAME).prints("locals DUMP", "v = 7");
-    said.prints("export DUMP", SPENT);
+    has_stacks(&Hostile::with_waves(&with_frames(frames("", &instructions, &[])), WAVES).every());
 }
 
 /// Large objects without a value: arrays of 1 MiB in missing memory, in all lanes.

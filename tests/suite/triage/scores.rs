@@ -10,7 +10,7 @@ use lanescope::triage::{Cause, Confidence, Evidence, Question, Suspect, Triage, 
 
 use super::cases::{BadAccess, Case, Cases, Moment, Truth, Wave, load, pick};
 use super::table::{describe, table};
-use crate::support::sample::sampled;
+use crate::support::{least, sample::sampled};
 
 const DISTANCES: [usize; 9] = [0, 1, 2, 3, 5, 8, 13, 20, 30];
 
@@ -204,7 +204,7 @@ fn failures(cases: &Cases, scores: &[Score]) -> Vec<String> {
         |name: &str, share: f64, chosen: &dyn Fn(&Score) -> bool, good: &dyn Fn(&Score) -> bool| {
             let all = scores.iter().filter(|score| chosen(score)).count();
             let right = scores.iter().filter(|score| chosen(score) && good(score)).count();
-            if all < 30 || (right as f64) < share * all as f64 {
+            if all < least(50, 30) || (right as f64) < share * all as f64 {
                 failures.push(format!("{name}: {right} of {all}, expected {share}"));
             }
         };
