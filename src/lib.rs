@@ -85,6 +85,10 @@ pub mod slim;
 pub mod triage;
 pub mod units;
 pub mod view;
+#[cfg(test)]
+#[path = "../tests/support/wait.rs"]
+mod wait;
+pub mod work;
 
 pub use dwarf_heterogeneous as dwarf;
 

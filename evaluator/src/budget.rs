@@ -20,6 +20,8 @@ pub struct Budget {
     /// Values of variables left, and their initial number.
     values: AtomicU64,
     most_values: u64,
+    /// Units used so far.
+    used: AtomicU64,
     /// The last wave for which [`WAVE_WORK`] and [`WAVE_VALUES`] were added.
     wave: AtomicU64,
 }
@@ -42,6 +44,7 @@ impl Budget {
             left: AtomicU64::new(MAX_QUESTION_WORK),
             values: AtomicU64::new(most_values),
             most_values,
+            used: AtomicU64::new(0),
             wave: AtomicU64::new(NONE),
         }
     }
@@ -68,6 +71,12 @@ impl Budget {
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
+    }
+
+    /// Number of units that all questions used, with those that no budget is charged for.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
     }
 
     /// Charges work of the caller, of which the first `own` units are free.
@@ -125,13 +134,15 @@ pub(super) struct Share<'b> {
     /// Its bound, and the bound's name.
     bound: (&'static str, u64),
     used: u64,
+    /// How many of them the budget has counted.
+    counted: u64,
 }
 
 impl<'b> Share<'b> {
     /// Creates a share of `own` units plus the rest of the budget, up to a bound.
     pub(super) fn new(budget: Option<&'b Budget>, own: u64, bound: (&'static str, u64)) -> Self {
         let left = budget.map_or(u64::MAX, Budget::left);
-        Self { budget, own, most: own.saturating_add(left).min(bound.1), bound, used: 0 }
+        Self { budget, own, most: own.saturating_add(left).min(bound.1), bound, used: 0, counted: 0 }
     }
 
     /// Creates the share of a run of call frame instructions.
@@ -159,6 +170,11 @@ impl<'b> Share<'b> {
     pub(super) fn spend(&mut self) {
         if let Some(budget) = self.budget {
             budget.spend(self.used.saturating_sub(self.own));
+            // Units beyond the share ended the run instead of being worked.
+            let worked = self.used.min(self.most);
+            let used = budget.used().saturating_add(worked.saturating_sub(self.counted));
+            budget.used.store(used, Ordering::Relaxed);
+            self.counted = worked;
         }
         self.own = self.own.max(self.used);
     }

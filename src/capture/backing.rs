@@ -4,6 +4,8 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
+use crate::work::{self, Count};
+
 /// Shared bytes: mapped, owned or static.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
@@ -128,7 +130,10 @@ impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> Backing for MemoryBacking<B
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = (*self.bytes).as_ref();
         let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
-        Ok(copy(rest, buffer))
+        let count = copy(rest, buffer);
+        work::count(Count::Reads, 1);
+        work::count(Count::Bytes, count as u64);
+        Ok(count)
     }
 
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {

@@ -50,6 +50,7 @@ use crate::import::write::WriteError;
 use crate::questions::{QUESTIONS, Question, Subject};
 use crate::report::Style;
 use crate::slim::SlimError;
+use crate::work;
 
 use dump::{CaptureArgs, DumpArgs, WaveArgs};
 use standard_output::StandardOutput;
@@ -200,6 +201,14 @@ impl Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    let status = answer();
+    if let Some(stats) = work::stats() {
+        let _ = writeln!(anstream::stderr(), "{stats}");
+    }
+    status
+}
+
+fn answer() -> ExitCode {
     let say = std::panic::take_hook();
     // The caller reports an expected panic as an error of its own.
     std::panic::set_hook(Box::new(move |panic| {

@@ -60,6 +60,7 @@ pub use types::{
     Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemberFunction, MemorySpace, Number,
     NumberSort, Qualifier, Record, RecordKind, Scale, Type, TypeId, TypeKind, Variant, VariantPart,
 };
+pub(crate) use unit::dies::Dies;
 pub use unit::line_table::{LineRow, SourceLocation, SourceName};
 pub use unit::location::{ListEntry, ListOffset, Location, LocationAttribute};
 

@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 
+use crate::work::{self, Count};
+
 /// The style of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Style {
@@ -219,6 +221,7 @@ pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
     let Some(limit) = limit else { return text.to_owned() };
     let mut lines: Vec<String> = Vec::new();
     for line in text.split('\n') {
+        work::count(Count::Bytes, line.len() as u64);
         if visible(line).count() <= limit {
             lines.push(line.to_owned());
             continue;
@@ -265,6 +268,7 @@ fn words(line: &str, limit: usize) -> impl Iterator<Item = &str> {
             // Locations contain no gap.
             let part =
                 inner.split_once(GAP).map_or(rest, |(part, _)| rest.get(..part.len() + 1).unwrap_or(rest));
+            work::count(Count::Bytes, part.len() as u64);
             let is_whole = part.trim_end_matches(RESET).ends_with(']');
             (is_whole && visible(part).take(limit + 1).count() <= limit).then_some(part.len())
         };

@@ -6,12 +6,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::harness::{LIMIT, both_ends};
+use super::harness::both_ends;
+use crate::support::PATIENCE;
+use crate::support::wait::patiently;
 
 /// A process with messages in both directions.
 pub(crate) struct Talk<M> {
@@ -52,11 +53,9 @@ impl<M: Debug + Send + 'static> Talk<M> {
 
     /// The first expected message, and those before it.
     pub(crate) fn wait<T>(&mut self, what: &str, mut wanted: impl FnMut(&M) -> Option<T>) -> (T, Vec<M>) {
-        let end = Instant::now() + LIMIT;
         let mut before = Vec::new();
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let Ok(message) = self.heard.recv_timeout(left) else {
+            let Ok(message) = self.heard.recv_timeout(PATIENCE) else {
                 panic!("never heard of {what}:\n{}", both_ends(&self.said));
             };
             self.said.push_str(&format!("<- {message:?}\n"));
@@ -67,14 +66,10 @@ impl<M: Debug + Send + 'static> Talk<M> {
         }
     }
 
-    /// The unexpected messages within the given time.
-    pub(crate) fn rest(&mut self, time: Duration) -> Vec<M> {
-        let end = Instant::now() + time;
-        let mut all = Vec::new();
-        while let Ok(message) = self.heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            self.said.push_str(&format!("<- {message:?}\n"));
-            all.push(message);
-        }
+    /// The messages that came already.
+    pub(crate) fn rest(&mut self) -> Vec<M> {
+        let all: Vec<M> = self.heard.try_iter().collect();
+        all.iter().for_each(|message| self.said.push_str(&format!("<- {message:?}\n")));
         all
     }
 
@@ -86,11 +81,8 @@ impl<M: Debug + Send + 'static> Talk<M> {
     /// Closes its input and waits for its end.
     pub(crate) fn ends(&mut self) {
         self.input = None;
-        let end = Instant::now() + LIMIT;
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < end, "it does not end:\n{}", self.transcript());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let end = patiently(|| self.child.try_wait().unwrap());
+        assert!(end.is_some(), "it does not end:\n{}", self.transcript());
     }
 }
 

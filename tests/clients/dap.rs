@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -430,7 +429,7 @@ pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
         assert!(!over, "{command} ends the session: {message}");
     }
     // If two threads stop, the adapter reports each.
-    let rest = dap.talk.rest(Duration::from_millis(50));
+    let rest = dap.talk.rest();
     let more = rest.iter().any(|message| message["event"] == "terminated" || is_output(message));
     assert!(!more, "after {command}: {rest:?}");
     assert_eq!(frames(dap, wave)[0]["line"], wave.expected["line"], "after {command}");

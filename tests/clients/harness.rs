@@ -9,16 +9,15 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
+use crate::support::wait::patiently;
+use crate::support::{PATIENCE, ended};
+
 /// Output of the server before it accepts connections.
 const LISTENING: &str = "Listening on ";
-/// Time limit for a loaded machine: only a hang takes this long.
-pub(crate) const LIMIT: Duration = Duration::from_secs(90);
-
 /// The program under test.
 pub(crate) fn lanescope() -> &'static str {
     crate::support::program()
@@ -69,8 +68,7 @@ impl Server {
             }
         });
         let mut server = Self { child, address: String::new(), log };
-        let end = Instant::now() + LIMIT;
-        while let Ok(line) = heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        while let Ok(line) = heard.recv_timeout(PATIENCE) {
             if let Some(address) = line.strip_prefix(LISTENING) {
                 address.trim().clone_into(&mut server.address);
                 return server;
@@ -94,7 +92,7 @@ impl Server {
         let early = self.child.try_wait().unwrap();
         assert!(early.is_none(), "the server ended by itself with {early:?}: {}", self.output());
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).unwrap();
-        let status = wait(&mut self.child, LIMIT).expect("the server does not end on SIGTERM");
+        let status = ended(&mut self.child, "the end of the server on SIGTERM");
         let said = self.output();
         assert!(status.success(), "the server ended with {status}: {said}");
         let mut complaints = said.lines().filter(|line| !expected.iter().any(|words| line.contains(words)));
@@ -108,7 +106,7 @@ impl Server {
 
     /// Waits until the server ends by itself.
     pub(crate) fn ended(mut self) -> ExitStatus {
-        wait(&mut self.child, LIMIT).expect("the server does not end")
+        ended(&mut self.child, "the end of the server")
     }
 }
 
@@ -118,17 +116,6 @@ impl Drop for Server {
         let _ = self.child.wait();
         let _ = fs::remove_file(&self.log);
     }
-}
-
-fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
-    let end = Instant::now() + limit;
-    while Instant::now() < end {
-        if let Some(status) = child.try_wait().unwrap() {
-            return Some(status);
-        }
-        thread::sleep(Duration::from_millis(3));
-    }
-    None
 }
 
 /// A program on the PATH.
@@ -159,7 +146,7 @@ pub(crate) fn newest(name: &str) -> String {
 
 /// Runs a client to its end and returns all of its output, with standard error interleaved as on a terminal.
 pub(crate) fn run(command: &mut Command) -> String {
-    start(command).transcript(LIMIT)
+    start(command).transcript()
 }
 
 /// Starts a client in its own process group.
@@ -180,12 +167,21 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Waits for its end.
-    pub(crate) fn transcript(mut self, limit: Duration) -> String {
-        let ended = wait(&mut self.child, limit);
-        let text = self.so_far();
-        assert!(ended.is_some(), "{} hangs; so far it said:\n{}", self.name, both_ends(&text));
-        text
+    /// Waits for its end. A client that says nothing for so long hangs.
+    pub(crate) fn transcript(mut self) -> String {
+        let size = |path: &Path| path.metadata().map_or(0, |file| file.len());
+        loop {
+            let before = size(&self.path);
+            let news = patiently(|| {
+                let has_ended = self.child.try_wait().unwrap().is_some();
+                (has_ended || size(&self.path) > before).then_some(has_ended)
+            });
+            match news {
+                Some(true) => return self.so_far(),
+                Some(false) => {}
+                None => panic!("{} hangs; so far it said:\n{}", self.name, both_ends(&self.so_far())),
+            }
+        }
     }
 
     /// Its output so far.
@@ -195,11 +191,8 @@ impl Running {
 
     /// Waits until the output contains the text.
     pub(crate) fn wait_for(&self, words: &str) {
-        let end = Instant::now() + LIMIT;
-        while !self.so_far().contains(words) {
-            assert!(Instant::now() < end, "{} never said {words:?}:\n{}", self.name, self.so_far());
-            thread::sleep(Duration::from_millis(3));
-        }
+        let said = patiently(|| self.so_far().contains(words).then_some(()));
+        assert!(said.is_some(), "{} never said {words:?}:\n{}", self.name, self.so_far());
     }
 
     /// Kills the client without a shutdown.

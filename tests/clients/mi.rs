@@ -4,7 +4,6 @@
 use std::fs;
 use std::io::BufRead;
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -360,7 +359,7 @@ impl Mi {
             let made = self.done(&format!("-break-insert -f {place}"));
             assert!(made["bkpt"]["addr"].as_str().is_some_and(|at| at != "<PENDING>"), "{place}: {made}");
         }
-        let none = self.talk.rest(Duration::from_millis(1));
+        let none = self.talk.rest();
         assert!(!none.iter().any(|line| line.starts_with("*running")), "{none:?}");
     }
 }

@@ -93,7 +93,7 @@ fn clients_at_the_same_time_do_not_disturb_each_other() {
     script.expect("process kill", "exited");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     std::fs::write(&go, "").unwrap();
-    let said = first.transcript(super::harness::LIMIT);
+    let said = first.transcript();
     assert_eq!(said.matches("Lane 5 of thread 3").count(), 2, "{said}");
     assert!(said.contains(&format!(" = {:#x}", fixture.waves[2].pc().unwrap())), "{said}");
     std::fs::remove_file(&go).unwrap();

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use super::harness::{LIMIT, lanescope, scratch};
+use super::harness::{lanescope, scratch};
 use super::locals;
 use super::model::named;
 use super::script::{Debugger, Script};
+use crate::support::until;
 
 const DUMP: &str = "saxpy-gfx1100-O0";
 
@@ -68,14 +67,9 @@ fn the_server_of_a_pipe_ends_with_a_client_that_does_not_detach() {
 /// Waits until the process of a pid file has ended.
 fn gone(pid_file: &Path) {
     let pid: u32 = fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
-    let end = Instant::now() + LIMIT / 4;
-    let running = || {
+    until(format!("the end of the server {pid}, whose client is gone"), || {
         let status = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        status.contains("--stdio")
-    };
-    while running() {
-        assert!(Instant::now() < end, "the server with pid {pid} outlives its client");
-        thread::sleep(Duration::from_millis(5));
-    }
+        (!status.contains("--stdio")).then_some(())
+    });
     fs::remove_file(pid_file).unwrap();
 }

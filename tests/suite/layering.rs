@@ -1,5 +1,6 @@
 //! The rules between modules, checked in the sources: the invariants of ARCHITECTURE.md.
 
+mod clocks;
 mod inside;
 mod public;
 
@@ -17,6 +18,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("integers", 0),
     ("mapping", 0),
     ("signals", 0),
+    ("work", 0),
     ("notation", 1),
     ("dwarf", 1),
     ("arch", 1),

@@ -4,6 +4,7 @@
 //! state that was awaited. Clocks of the program are values that the tests set.
 
 pub(crate) mod sample;
+pub(crate) mod wait;
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// The end of every wait: only a hang takes this long.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) use wait::{PATIENCE, until};
 
 /// The path of the program under test: of the tests' own profile, in the folder above theirs.
 pub(crate) fn program() -> &'static str {
@@ -39,16 +39,10 @@ pub(crate) fn least(of_all: usize, of_sample: usize) -> usize {
     if sample::is_long() { of_all } else { of_sample }
 }
 
-/// Asks again until the state is reached.
-pub(crate) fn until<T>(awaited: impl Display, mut state: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(reached) = state() {
-            return reached;
-        }
-        assert!(begun.elapsed() < PATIENCE, "not after {} s: {awaited}", PATIENCE.as_secs());
-        std::thread::sleep(Duration::from_millis(3));
-    }
+/// The commands of a shell that limit what it starts to KiB of private memory, and, as a last stop, to seconds of
+/// processor time.
+pub(crate) fn limits(memory: u32, time: u32) -> String {
+    format!("ulimit -d {memory} && ulimit -t {time} && ulimit -c 0")
 }
 
 /// Waits for the end of a process; one that hangs is killed.

@@ -19,6 +19,7 @@ use crate::debuginfo::unit::line_table::{
 };
 use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Slice};
 use crate::debuginfo::unit::view::UnitView;
+use crate::work::{self, Count};
 
 /// Rows that a table takes from the allowance at a time.
 const ROWS_AT_ONCE: usize = 1 << 12;
@@ -77,6 +78,7 @@ impl Known {
             let whole = rows.iter().rposition(|row| row.flags & END != 0).map_or(0, |last| last + 1);
             rows.truncate(whole);
         }
+        work::count(Count::Rows, rows.len() as u64);
         left.give_back(taken.saturating_sub(rows.len()));
         rows.shrink_to_fit();
         // An end precedes a row at the same address, so that the new sequence wins. Other rows keep their order: the

@@ -3,6 +3,7 @@
 pub(super) mod abbreviations;
 pub(super) mod attr;
 pub(super) mod die;
+pub(super) mod dies;
 pub(super) mod index;
 pub(super) mod index_pass;
 pub(super) mod line;

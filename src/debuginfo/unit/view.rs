@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gimli::{DwAt, EntriesRaw, UnitOffset};
+use gimli::{DwAt, UnitOffset};
 
 use crate::debuginfo::attribute::{AttributeName, WHOLE_DIE};
 use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
 use crate::debuginfo::facts::UnitFacts;
+use crate::debuginfo::unit::dies::Dies;
 use crate::debuginfo::unit::sections::{
-    AttributeValue, Dwarf, Entry, GimliUnit, Slice, ranges_capacity, unsigned, visit_ranges,
+    AttributeValue, Dwarf, Entry, GimliUnit, ranges_capacity, unsigned, visit_ranges,
 };
 use crate::debuginfo::unit::slot::{Root, UnitSlot};
 use crate::units::DieOffset;
@@ -64,10 +65,10 @@ impl<'a> UnitView<'a> {
     }
 
     /// Reads DIEs from a DIE on; the reader's depth starts at 0 there.
-    pub(in crate::debuginfo) fn entries_from(&self, die: DieOffset) -> Result<EntriesRaw<'_, Slice<'a>>> {
+    pub(in crate::debuginfo) fn entries_from(&self, die: DieOffset) -> Result<Dies<'a, '_>> {
         let offset = usize::try_from(die.0).ok().and_then(|offset| offset.checked_sub(self.slot.offset.0));
         let offset = offset.filter(|_| self.slot.contains(die)).ok_or(DebugInfoError::NoSuchDie(die))?;
-        self.unit.entries_raw(Some(UnitOffset(offset))).map_err(|why| self.broken(die, why))
+        Dies::of(&self.unit, Some(UnitOffset(offset))).map_err(|why| self.broken(die, why))
     }
 
     /// The DIE at an offset.

@@ -7,6 +7,7 @@ use super::code::Ranges;
 use super::headers::{Headers, Range};
 use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
+use crate::work::{self, Count};
 
 /// Maximum bytes of all segments, in file sizes, beyond [`MORE`]. Writers do not share bytes between segments.
 const MAX_CLAIMED: u64 = 4;
@@ -137,6 +138,7 @@ impl Covered {
             }
         }
         while let Some((start, end)) = self.0.range(low..).next().map(|(first, last)| (*first, *last)) {
+            work::count(Count::Steps, 1);
             if start > last && last.checked_add(1) != Some(start) {
                 break;
             }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead};
 
 use super::unwrap;
 use crate::import::problem::Problems;
+use crate::work::{self, Count};
 
 /// Maximum bytes of a line; the rest is skipped. A longer line that a program overwrote with carriage returns, such as a
 /// progress bar, is several lines of one number. The longest row is that of a vector register (1 KB, three times that
@@ -64,6 +65,7 @@ impl<R: BufRead> Lines<R> {
         if read == 0 && !is_same {
             return Ok(None);
         }
+        work::count(Count::Bytes, read as u64);
         self.number += usize::from(!is_same);
         let mut ended = self.raw.last() == Some(&b'\n');
         let is_long = !ended && self.raw.len() > MAX_LINE;

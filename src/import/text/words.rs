@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use crate::clean::clean;
+use crate::work::{self, Count};
 
 /// Maximum bytes of an [`excerpt`].
 pub(in crate::import) const MAX_EXCERPT: usize = 400;
@@ -15,6 +16,7 @@ pub(in crate::import) fn excerpt(line: &[u8]) -> String {
 
 /// Offset of a word in a line.
 pub(in crate::import) fn find(text: &[u8], word: &str) -> Option<usize> {
+    work::count(Count::Bytes, text.len() as u64);
     memmem::find(text, word.as_bytes())
 }
 

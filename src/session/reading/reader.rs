@@ -19,6 +19,7 @@ use crate::session::reading::touched::Touched;
 use crate::session::stack::TextId;
 use crate::session::{Dump, Interrupt, MemoryAddress, ReadError};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
+use crate::work::{self, Count};
 
 /// Maximum bytes of names in the stacks of an answer, beyond the first bytes of each name.
 const MAX_STACK_TEXT: usize = 64 << 20;
@@ -39,12 +40,22 @@ pub struct Reader {
     pub(in crate::session) touched: Option<Mutex<Touched>>,
     /// Flag that ends the work from another thread.
     interrupt: Interrupt,
-    budget: Budget,
+    budget: Counted,
     rereads: Rereads,
     /// Remaining bytes of frames' names for the question.
     stack_text: AtomicUsize,
     /// Keys of the identities of long names.
     text_keys: [RandomState; 2],
+}
+
+/// A budget whose used units are counted at its end.
+#[derive(Debug, Default)]
+struct Counted(Budget);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        work::count(Count::Units, self.0.used());
+    }
 }
 
 impl Reader {
@@ -58,7 +69,7 @@ impl Reader {
             block: Mutex::default(),
             touched: None,
             interrupt: Interrupt::default(),
-            budget: Budget::default(),
+            budget: Counted::default(),
             rereads: Rereads::default(),
             stack_text: AtomicUsize::new(MAX_STACK_TEXT),
             text_keys: [RandomState::new(), RandomState::new()],
@@ -80,12 +91,12 @@ impl Reader {
     /// Sets the budget of variables' values.
     #[must_use]
     pub fn with_values(self, values: u64) -> Self {
-        Self { budget: Budget::of_values(values), ..self }
+        Self { budget: Counted(Budget::of_values(values)), ..self }
     }
 
     /// The budget of the question's evaluations; a new reader has that of its first question.
     pub(in crate::session) fn budget(&self) -> &Budget {
-        &self.budget
+        &self.budget.0
     }
 
     /// The remaining rereads of functions for the question.
@@ -115,14 +126,14 @@ impl Reader {
 
     /// Starts work on the stack of a wave.
     pub(in crate::session) fn next_wave(&self, wave: WaveId) {
-        self.budget.add_wave(wave.0);
+        self.budget.0.add_wave(wave.0);
         let left = self.stack_text.load(Ordering::Relaxed);
         self.stack_text.store(left.saturating_add(WAVE_STACK_TEXT), Ordering::Relaxed);
     }
 
     /// Starts another question.
     pub(in crate::session) fn next_question(&self) {
-        self.budget.restart();
+        self.budget.0.restart();
         self.rereads.restart();
         self.stack_text.store(MAX_STACK_TEXT, Ordering::Relaxed);
     }

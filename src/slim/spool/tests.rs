@@ -112,7 +112,7 @@ fn a_writer_that_stalls_is_given_up() {
     bytes.truncate(0x1000 + 0x5000);
     let (held, wait) = channel();
     let stream = Stalling(std::io::Cursor::new(bytes), wait);
-    let (segments, came) = spooled(stream, 1 << 30, Duration::from_millis(200));
+    let (segments, came) = spooled(stream, 1 << 30, SOON);
     assert_eq!(segments, [(BIG.0, 0x5000, 1)]);
     assert_eq!((came.stalled, came.missing), (true, 0x3000 + 0x2000));
     drop(held);
@@ -309,6 +309,9 @@ fn every_truncation_ends_well() {
     }
 }
 
+/// The patience with a writer that stalls: long enough for a machine that is busy to deliver what comes before.
+const SOON: Duration = Duration::from_secs(2);
+
 /// A stream of single bytes with pauses.
 struct Trickling(std::io::Cursor<Vec<u8>>, usize);
 
@@ -327,16 +330,13 @@ impl Read for Trickling {
 #[test]
 fn a_writer_that_trickles_is_given_up_as_well() {
     let bytes = core(&[BIG, SMALL]);
-    let begun = Instant::now();
     let stream = Trickling(std::io::Cursor::new(bytes), 0x1000 + 0x5000);
-    let (segments, came) = spooled(stream, 1 << 30, Duration::from_millis(400));
+    let (segments, came) = spooled(stream, 1 << 30, SOON);
     assert!(came.stalled && came.read >= 0x6000 && came.read < 0x6100, "{came:?}");
     assert_eq!(segments, [(BIG.0, came.read - 0x1000, 1)]);
-    // Another 0x3000 bytes would need four minutes.
-    assert!(begun.elapsed() < Duration::from_secs(60));
     // The same before the headers arrived.
     let folder = tempfile::tempdir().unwrap();
-    let patience = StallBudget { limit: 1 << 30, stall: Duration::from_millis(300) };
+    let patience = StallBudget { limit: 1 << 30, stall: SOON };
     let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     let error = spooled.broken.unwrap().to_string();

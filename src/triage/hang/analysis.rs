@@ -14,6 +14,7 @@ use crate::session::{DisassemblyError, DispatchInfo, Inspect, WaveInfo, WorkGrou
 use crate::triage::MissingData;
 use crate::triage::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use crate::units::{Pc, WaveId};
+use crate::work;
 
 /// Maximum number of waves whose polled values are read.
 const MAX_POLLING: usize = 1024;
@@ -279,6 +280,7 @@ fn positions(
         pcs.iter().map(position)
     });
     let positions = each.collect();
+    work::count(work::Count::Steps, (MAX_WORK - work.get()) as u64);
     let is_cut = !unexamined.is_empty() || work.get() == 0;
     (positions, unexamined, is_cut)
 }

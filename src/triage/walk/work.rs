@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use crate::work;
+
 /// Maximum number of instructions that the searches before all PCs visit. Beyond it any path is possible.
 const MAX_VISITS: usize = 1 << 20;
 /// Maximum number of steps for overwritten registers: an instruction that is computed, or a store that is compared with
@@ -56,6 +58,13 @@ impl Work {
     /// Whether overwritten registers stay unknown because too few steps were left.
     pub(in crate::triage) fn has_cut_registers(&self) -> bool {
         self.is_cut.get()
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let spent = (MAX_VISITS - self.visits.get()).saturating_add(MAX_STEPS - self.steps.get());
+        work::count(work::Count::Steps, spent as u64);
     }
 }
 

@@ -12,7 +12,7 @@ use gimli::{AttributeValue, UnitOffset, UnitRef, constants};
 
 use super::Slice;
 use super::filter::{TypeRef, has_code, type_of};
-use crate::debuginfo::{DebugInfo, UnitId};
+use crate::debuginfo::{DebugInfo, Dies, UnitId};
 use crate::units::DieOffset;
 
 /// The maximum of bytes of units that one view reads only for references: a link of some hundred sources.
@@ -121,7 +121,7 @@ fn fill(gap: &mut [u8], no_contents: u32) -> Option<()> {
 fn others(debug: &DebugInfo, dwarf: &gimli::Dwarf<Slice<'_>>, id: UnitId) -> Option<BTreeSet<UnitId>> {
     let mut found = None;
     let (unit, _) = debug.read_unit(dwarf, id).ok()?;
-    let mut entries = unit.entries_raw(None).ok()?;
+    let mut entries = Dies::of(&unit, None).ok()?;
     let mut entry = gimli::DebuggingInformationEntry::null();
     let mut last = 0..0;
     while !entries.is_empty() {
@@ -176,7 +176,7 @@ impl<'r> Others<'r> {
     pub(super) fn types_elsewhere(&self, of: &[usize]) -> HashMap<usize, BTreeSet<usize>> {
         let mut found: HashMap<usize, BTreeSet<usize>> = HashMap::new();
         for (unit, _) in of.iter().filter_map(|start| self.find(start.checked_add(HEADER)?)) {
-            let Ok(mut entries) = unit.entries_raw(None) else { continue };
+            let Ok(mut entries) = Dies::of(unit.unit, None) else { continue };
             let mut entry = gimli::DebuggingInformationEntry::null();
             // The depth of the enclosing function.
             let mut function: Option<isize> = None;

@@ -33,7 +33,7 @@ use super::build::Extent;
 use super::elf::Debug;
 use super::layout::{Layout, Planner};
 use super::sources::SourcePlaces;
-use crate::debuginfo::{DebugInfo, DebugInfoError, UnitId};
+use crate::debuginfo::{DebugInfo, DebugInfoError, Dies, UnitId};
 use crate::units::DieOffset;
 use context::{Unit, Units};
 use group::{Group, Others};
@@ -451,7 +451,7 @@ impl Wants<'_> {
 
 /// Whether the view has a DIE of the unit below its root.
 fn is_referred_to(unit: &write::ConvertUnit<'_, Slice<'_>>) -> bool {
-    let Ok(mut entries) = unit.read_unit.entries_raw(None) else { return false };
+    let Ok(mut entries) = Dies::of(unit.read_unit.unit, None) else { return false };
     let root = unit.read_unit.header.root_offset();
     while !entries.is_empty() {
         let at = entries.next_offset();

@@ -14,7 +14,7 @@ use gimli::{DwTag, UnitOffset, UnitRef, constants};
 use super::entry::{Conversion, is_left_out};
 use super::{Slice, location};
 use crate::bounds::MAX_DEPTH;
-use crate::debuginfo::{DebugInfo, UnitId};
+use crate::debuginfo::{DebugInfo, Dies, UnitId};
 use crate::units::DieOffset;
 
 /// Maximum DIEs copied into one view, a bound on the growth of a small file. Units on stacks of a library refer to
@@ -162,7 +162,7 @@ impl<'d> TypeUnit<'d> {
         let mut dies: Vec<TypeDie> = Vec::new();
         let mut around: Vec<(isize, usize)> = Vec::new();
         let mut too_deep = None;
-        let mut entries = unit.entries_raw(None).ok()?;
+        let mut entries = Dies::of(&unit, None).ok()?;
         let mut entry = gimli::DebuggingInformationEntry::null();
         while !entries.is_empty() {
             if !entries.read_entry(&mut entry).ok()? {
@@ -408,7 +408,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
     fn functions_below(&self, declaration: UnitOffset) -> HashSet<Vec<u8>> {
         let read = self.to.read_unit;
         let mut found = HashSet::new();
-        let Ok(mut entries) = read.entries_raw(Some(declaration)) else { return found };
+        let Ok(mut entries) = Dies::of(read.unit, Some(declaration)) else { return found };
         let mut entry = gimli::DebuggingInformationEntry::null();
         while let Ok(is_die) = entries.read_entry(&mut entry) {
             if is_die && entry.depth() <= 0 && entry.offset() != declaration || entries.is_empty() {

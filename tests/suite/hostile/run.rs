@@ -1,10 +1,12 @@
-//! Commands over hostile files, each in a process with limited memory and time.
+//! Commands over hostile files, each in a process with limited memory, whose work is counted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::support::limits;
 
 /// Load address of a dump's code object.
 pub(super) const LOADED: u64 = 0x7f00_0010_0000;
@@ -13,6 +15,22 @@ pub(super) const LOADED: u64 = 0x7f00_0010_0000;
 const MEMORY: u32 = 1 << 20;
 /// Seconds of processor time, as a last stop on any machine.
 const TIME: u32 = 60;
+
+/// The most work of a command, by the names of `LANESCOPE_STATS`, from docs/security.md, "Memory and work".
+const LIMITS: [(&str, u64); 6] = [
+    // A DIE has at least a byte: code objects of 16 MiB beyond the four times of their file, read for the index and for a
+    // scope.
+    ("dies", 1 << 25),
+    ("rows", 1 << 24),
+    // A question's, and the own shares of rows and expressions in 40,000 waves.
+    ("units", 1 << 29),
+    // For the bodies of loops; for overwritten registers; for all PCs; for segments.
+    ("steps", (1 << 24) + (1 << 21) + (1 << 20) + (1 << 18)),
+    // Two for each entry of a zip without a directory.
+    ("reads", 1 << 21),
+    // An export reads private memory once for each lane.
+    ("bytes", 1 << 31),
+];
 
 /// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE`
 /// its code object, `SCOPE` a file of expectations about the dump.
@@ -209,11 +227,11 @@ impl Hostile {
 
     /// Runs commands.
     pub(super) fn each(&self, commands: &[&str]) -> Said {
-        Said(commands.iter().map(|command| (command.to_string(), self.run(command))).collect())
+        Said(commands.iter().map(|command| self.run(command)).collect())
     }
 
-    /// Output and errors of a command, which must end by itself with one of its own exit statuses.
-    fn run(&self, command: &str) -> String {
+    /// Runs a command, which must end by itself with one of its own exit statuses, within [`LIMITS`].
+    fn run(&self, command: &str) -> Run {
         let out = tempfile::tempdir().unwrap();
         let words = command.split(' ').map(|word| match word {
             "DUMP" => self.path(self.dump),
@@ -233,6 +251,7 @@ impl Hostile {
         }
         let output = program.output().unwrap();
         let (stdout, stderr) = (utf8(output.stdout), utf8(output.stderr));
+        let (stderr, work) = work_of(command, &stderr);
         assert!(
             matches!(output.status.code(), Some(0..=2)),
             "{command}: code {:?}, signal {:?}: {}",
@@ -242,20 +261,31 @@ impl Hostile {
         );
         assert!(!stdout.is_empty() || !stderr.is_empty(), "{command} says nothing");
         assert!(!stderr.contains("Usage:"), "{command}: {stderr}");
-        stdout + &stderr
+        Run { command: command.to_owned(), said: stdout + &stderr, work }
     }
 }
 
+/// What a command printed, without its lines of work, and its work.
+struct Run {
+    command: String,
+    said: String,
+    work: BTreeMap<String, u64>,
+}
+
 /// The output of commands.
-pub(super) struct Said(Vec<(String, String)>);
+pub(super) struct Said(Vec<Run>);
 
 impl Said {
+    /// The runs of the commands with this prefix: one or more.
+    fn of(&self, command: &str) -> Vec<&Run> {
+        let runs: Vec<&Run> = self.0.iter().filter(|run| run.command.starts_with(command)).collect();
+        assert!(!runs.is_empty(), "no {command}");
+        runs
+    }
+
     /// Requires that the commands with this prefix print a text.
     pub(super) fn prints(&self, command: &str, text: &str) -> &Self {
-        let said = self.0.iter().filter(|(of, _)| of.starts_with(command));
-        let said: Vec<&String> = said.map(|(_, said)| said).collect();
-        assert!(!said.is_empty(), "no {command}");
-        for said in said {
+        for Run { said, .. } in self.of(command) {
             let end: String = said.chars().rev().take(3000).collect::<Vec<_>>().into_iter().rev().collect();
             assert!(said.contains(text), "{command} lacks \"{text}\": {end}");
         }
@@ -264,25 +294,47 @@ impl Said {
 
     /// That the output of a command, as far as it is given, has fewer bytes.
     pub(super) fn is_shorter(&self, command: &str, bytes: usize) -> &Self {
-        let (_, said) = self.0.iter().find(|(of, _)| of.starts_with(command)).unwrap();
+        let said = &self.of(command)[0].said;
         assert!(said.len() < bytes, "{command}: {} bytes, expected fewer than {bytes}", said.len());
         self
     }
 
     /// That a command prints a text so many times.
     pub(super) fn counts(&self, command: &str, text: &str, count: usize) -> &Self {
-        let (_, said) = self.0.iter().find(|(of, _)| of == command).unwrap();
+        let said = &self.of(command)[0].said;
         assert_eq!(said.matches(text).count(), count, "{command}: {text}");
         self
     }
 
     /// Requires that no command prints a text.
     pub(super) fn lacks(&self, text: &str) -> &Self {
-        for (command, said) in &self.0 {
+        for Run { command, said, .. } in &self.0 {
             assert!(!said.contains(text), "{command} prints \"{text}\"");
         }
         self
     }
+
+    /// A count of a command's work.
+    pub(super) fn work(&self, command: &str, name: &str) -> u64 {
+        self.of(command)[0].work[name]
+    }
+}
+
+/// The errors of a command without its lines of work, and the sums of these, which must be within [`LIMITS`]. A worker of
+/// `check` has a line of its own.
+fn work_of(command: &str, stderr: &str) -> (String, BTreeMap<String, u64>) {
+    let (lines, others): (Vec<&str>, Vec<&str>) = stderr.lines().partition(|line| line.starts_with("work: "));
+    assert!(!lines.is_empty(), "{command} prints no work: {stderr}");
+    let mut work = BTreeMap::new();
+    let counts = lines.iter().flat_map(|line| line["work: ".len()..].split(", "));
+    for (name, count) in counts.map(|count| count.split_once(' ').unwrap()) {
+        *work.entry(name.to_owned()).or_default() += count.parse::<u64>().unwrap();
+    }
+    assert_eq!(work.len(), LIMITS.len(), "{lines:?}");
+    for (name, most) in LIMITS {
+        assert!(work[name] <= most, "{command}: {name} {} of {most}", work[name]);
+    }
+    (others.iter().map(|line| format!("{line}\n")).collect(), work)
 }
 
 fn utf8(bytes: Vec<u8>) -> String {
@@ -291,23 +343,23 @@ fn utf8(bytes: Vec<u8>) -> String {
 
 /// The program with these arguments; the shell sets the limits and becomes the program.
 pub(super) fn bounded(words: &[PathBuf]) -> Command {
-    let script = format!("ulimit -d {MEMORY} && ulimit -t {TIME} && ulimit -c 0 && exec \"$0\" \"$@\"");
+    let script = format!("{} && exec \"$0\" \"$@\"", limits(MEMORY, TIME));
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(script).arg(Path::new(crate::support::program())).args(words);
-    command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
+    command.env_remove("DEBUGINFOD_URLS").env("LANESCOPE_STATS", "1").stdin(Stdio::null());
     command
 }
 
 /// The limits work: more memory or time ends a process.
 #[test]
 fn a_process_past_its_bounds_is_ended() {
-    let sh = |script: &str| {
-        let script = format!("ulimit -d {MEMORY} && ulimit -c 0 && {script}");
+    let sh = |time, script: &str| {
+        let script = format!("{} && {script}", limits(MEMORY, time));
         Command::new("sh").arg("-c").arg(script).output().unwrap().status
     };
-    assert!(!sh("exec python3 -c 'x = bytearray(1100 << 20)'").success());
-    assert!(sh("exec python3 -c 'x = bytearray(900 << 20)'").success());
-    assert!(sh("ulimit -t 1 && while :; do :; done").signal().is_some());
+    assert!(!sh(TIME, "exec python3 -c 'x = bytearray(1100 << 20)'").success());
+    assert!(sh(TIME, "exec python3 -c 'x = bytearray(900 << 20)'").success());
+    assert!(sh(1, "while :; do :; done").signal().is_some());
 }
 
 /// The commands of `lanescope --help`: those that open a dump or a code object, and six that open neither here.

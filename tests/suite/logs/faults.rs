@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -179,17 +178,13 @@ fn the_log_with_the_waves_reports_the_fault() {
         let _ = writeln!(output, "[INFO] step {step}: loss = 0.{step:05}, rank 3 of 8, memory 12.5 GiB");
     }
     let text = format!("{output}{event}{}{runtime}", writer::agent(&waves, Form::Plain, None));
-    let begun = Instant::now();
     let found = export_text("own-report", text, &["--processor", "gfx90a"]);
-    let taken = begun.elapsed();
     assert_eq!(problems(&found), Vec::<&str>::new());
     assert_eq!(reporters(&found), [["debug_agent", "runtime"]]);
     let shown = keys(&found, &["address", "reasons", "all_reasons", "node"]);
     assert_eq!(shown[0], json!(["0x7f0000201000", ["not_present"], true, 4]));
     assert_eq!(found["faults"][0]["place"]["line"], json!(65_001));
     assert!(!found["provenance"]["note"].as_str().unwrap().contains("fault"), "{}", found["provenance"]);
-    // Some 0.2 s optimised.
-    assert!(taken < Duration::from_secs(20), "{taken:?}");
 }
 
 /// Linux, gmc_v9_0.c: only TCP and SQC are clients of waves; VMID 0 is the driver's address space.

@@ -3,13 +3,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use super::{BATCH, ReadAhead, Unread, WAITING, WORTH_A_THREAD};
 use crate::capture::{Backing, BackingId, Extent, MemoryBacking, MemoryMap, Segment};
 use crate::import::rocm_core::block::{Block, Counts};
 use crate::import::rocm_core::memory::CoreMemory;
 use crate::units::WaveSize;
+use crate::wait::until;
 
 const BASE: u64 = 0x7f00_0000_0000;
 
@@ -84,12 +84,9 @@ fn a_thread_that_waits_for_a_batch_reads_the_following_ones() {
         ReadAhead { unread, batches, early: BTreeMap::new(), next: 0, batch: Vec::new().into_iter() };
     thread::scope(|scope| {
         scope.spawn(move || {
-            let start = Instant::now();
-            while unread.first.load(Ordering::Relaxed) <= WAITING && start.elapsed() < Duration::from_secs(60)
-            {
-                thread::yield_now();
-            }
-            let read = unread.first.load(Ordering::Relaxed);
+            let read = until("batches with other readers", || {
+                Some(unread.first.load(Ordering::Relaxed)).filter(|read| *read > WAITING)
+            });
             sender.send(first).unwrap();
             assert_eq!(read, 1 + WAITING);
         });
