@@ -33,6 +33,8 @@ pub(in crate::debuginfo) struct Tree<'a> {
     ranges: usize,
     /// The abstract instances of inlined calls.
     abstracts: HashMap<DieOffset, Rc<[AbstractDie]>>,
+    /// The called functions by their abstract instances, for calls that say nothing of their own about them.
+    called: HashMap<DieOffset, Called>,
     /// Variables of abstract instances, shared by all calls that omit them.
     inherited: HashMap<DieOffset, Arc<Variable>>,
     /// The remaining DIEs of abstract instances to examine.
@@ -59,6 +61,15 @@ enum AbstractKind {
     Block,
 }
 
+/// A called function as its abstract instance describes it.
+#[derive(Clone)]
+struct Called {
+    subprogram: Subprogram,
+    simd: SimdFacts,
+    /// The last origin.
+    declaration: Option<DieOffset>,
+}
+
 /// A scope DIE whose children are under read.
 struct Open {
     /// Depth of its children.
@@ -79,7 +90,7 @@ impl<'a> Tree<'a> {
         ranges: usize,
         damage: Diagnostics,
     ) -> Self {
-        let (abstracts, inherited) = (HashMap::new(), HashMap::new());
+        let (abstracts, called, inherited) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (scopes, abstract_dies, is_too_deep) = (vec![body], MAX_ABSTRACT_DIES, false);
         let parts = MAX_PARTS;
         Self {
@@ -89,6 +100,7 @@ impl<'a> Tree<'a> {
             damage,
             ranges,
             abstracts,
+            called,
             inherited,
             abstract_dies,
             is_too_deep,
@@ -275,17 +287,32 @@ impl<'a> Tree<'a> {
     fn inlined(&mut self, die: Die<'a>) -> ScopeKind {
         let offset = die.offset();
         let call_site = die.place(gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column);
-        let origins = self.reading.with_sound_origins(die, &mut self.damage);
-        let mut subprogram = Subprogram::read(self.reading, &origins, offset, &mut self.damage);
-        if self.own_calls.is_own(origins.last().map(Die::offset)) {
+        let origin = self.origin(&die).filter(|_| has_only_places(&die));
+        let known = origin.and_then(|origin| self.called.get(&origin)).cloned();
+        let Called { mut subprogram, simd, declaration } = known.unwrap_or_else(|| self.called(die, origin));
+        subprogram.die = offset;
+        if self.own_calls.is_own(declaration) {
             name_helper(&mut subprogram);
         }
         let subprogram = Arc::new(subprogram);
-        let simd = simd(self.reading, &origins);
-        self.damage
-            .extend([&simd.lane_pc, &simd.active_lane].into_iter().filter_map(|at| at.problem().cloned()));
         let simd = (simd != SimdFacts::MISSING).then(|| Box::new(simd));
         ScopeKind::Inlined { subprogram, call_site, simd }
+    }
+
+    /// Reads the called function of an inlined call. `origin`: where it is kept, if it can be read.
+    fn called(&mut self, die: Die<'a>, origin: Option<DieOffset>) -> Called {
+        let (offset, mut damage) = (die.offset(), Diagnostics::default());
+        let origins = self.reading.with_sound_origins(die, &mut damage);
+        let subprogram = Subprogram::read(self.reading, &origins, offset, &mut damage);
+        let simd = simd(self.reading, &origins);
+        damage.extend([&simd.lane_pc, &simd.active_lane].into_iter().filter_map(|at| at.problem().cloned()));
+        let called = Called { subprogram, simd, declaration: origins.last().map(Die::offset) };
+        let problems = damage.into_problems();
+        if let Some(origin) = origin.filter(|_| problems.is_empty()) {
+            self.called.insert(origin, called.clone());
+        }
+        self.damage.extend(problems);
+        called
     }
 
     fn inherit_or_not(&mut self, closed: &Open) {
@@ -411,4 +438,24 @@ impl<'a> Tree<'a> {
         }
         Ok(dies)
     }
+}
+
+/// Whether a call has only attributes about its place: DWARF 5, section 3.3.8.2.
+fn has_only_places(call: &Die<'_>) -> bool {
+    call.entry.attrs().iter().all(|attribute| {
+        matches!(
+            attribute.name(),
+            gimli::DW_AT_abstract_origin
+                | gimli::DW_AT_sibling
+                | gimli::DW_AT_low_pc
+                | gimli::DW_AT_high_pc
+                | gimli::DW_AT_ranges
+                | gimli::DW_AT_entry_pc
+                | gimli::DW_AT_GNU_entry_view
+                | gimli::DW_AT_GNU_discriminator
+                | gimli::DW_AT_call_file
+                | gimli::DW_AT_call_line
+                | gimli::DW_AT_call_column
+        )
+    })
 }
