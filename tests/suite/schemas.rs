@@ -15,6 +15,8 @@ use serde_json::Value;
 
 use crate::dwarf::newest;
 use crate::fixtures::fixtures;
+use crate::support::least;
+use crate::support::sample::sampled;
 
 fn root() -> &'static Path {
     Path::new(env!("LANESCOPE_ROOT"))
@@ -182,26 +184,23 @@ fn runs(scratch: &Path) -> Vec<Vec<String>> {
         runs.push(words.chain(json).collect());
     };
     let is_dump = |path: &PathBuf| path.is_dir() || path.extension().is_none_or(|ending| ending != "json");
-    let dumps = [
-        all("dumps"),
-        all("gpucore"),
-        all("logs"),
-        vec![fixtures().join("demo.zip"), fixtures().join("faults.zip")],
-    ];
-    for (index, dump) in dumps.concat().iter().filter(|path| is_dump(path)).enumerate() {
+    let dumps = [all("dumps"), all("gpucore"), all("logs")].concat();
+    let dumps = sampled(dumps.into_iter().filter(is_dump), 3);
+    let zips = ["demo.zip", "faults.zip"].map(|name| fixtures().join(name));
+    for (index, dump) in dumps.chain(zips).enumerate() {
         let out = scratch.join(index.to_string());
         for line in OVER_DUMPS {
-            run(line, &[("DUMP", dump), ("OUT", &out)]);
+            run(line, &[("DUMP", &dump), ("OUT", &out)]);
         }
         // An export is always JSON.
-        run("export DUMP", &[("DUMP", dump)]);
+        run("export DUMP", &[("DUMP", &dump)]);
     }
     let pair = ["saxpy-gfx90a-O0", "saxpy-gfx90a-O2"].map(|name| fixtures().join("dumps").join(name));
     run("diff A B", &[("A", &pair[0]), ("B", &pair[1])]);
     run("diff A A", &[("A", &pair[0])]);
     run("bucket A B", &[("A", &pair[0]), ("B", &pair[1])]);
     run("code-object FAT", &[("FAT", &bundle(scratch))]);
-    for code in all("code") {
+    for code in sampled(all("code"), 3) {
         run("code-object CODE", &[("CODE", &code)]);
         run("dwarf CODE", &[("CODE", &code)]);
     }
@@ -256,7 +255,7 @@ fn output_of_all_commands_has_its_schema() {
     });
     let (wrong, seen, count) = found.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} errors\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
-    assert!(count > 1000, "{count}");
+    assert!(count > least(1000, 330), "{count}");
     let unseen: Vec<_> = SCHEMAS.names.iter().filter(|name| !seen.contains(*name)).collect();
     assert_eq!(unseen, OF_PACKETS.iter().collect::<Vec<_>>());
 }

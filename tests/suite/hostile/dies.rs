@@ -7,6 +7,7 @@ use super::dwarf::{
 use super::run::Hostile;
 use super::serve::a_client_lives;
 use super::{FRAME, SOME};
+use crate::support::sample::sampled;
 
 const TOO_DEEP: &str = "lies deeper than 512 levels";
 
@@ -63,7 +64,7 @@ fn nested_blocks_with_code() {
 /// Nested types, namespaces and functions.
 #[test]
 fn nested_types_namespaces_and_functions() {
-    for (tag, depth) in [(STRUCTURE, 1_000_000), (NAMESPACE, 1_000_000), (SUBPROGRAM, 300_000)] {
+    for (tag, depth) in sampled([(STRUCTURE, 1_000_000), (NAMESPACE, 1_000_000), (SUBPROGRAM, 300_000)], 2) {
         let mut dies = Dies::new();
         let has_code = tag == SUBPROGRAM;
         match has_code {
@@ -90,7 +91,7 @@ fn nested_types_namespaces_and_functions() {
 /// Nested inlined calls: of the function around them, or of one abstract instance with a variable.
 #[test]
 fn nested_inlined_calls() {
-    for (depth, of_itself) in [(20_000, true), (20_000, false), (300_000, true)] {
+    for (depth, of_itself) in sampled([(20_000, false), (20_000, true), (300_000, true)], 2) {
         let mut dies = Dies::new();
         dies.declare(5, INLINED, true, &[ORIGIN, LOW, HIGH]);
         dies.declare(6, SUBPROGRAM, true, &[NAME, INLINE]);

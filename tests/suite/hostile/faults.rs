@@ -5,6 +5,7 @@ use std::fs;
 use super::dwarf::{Dies, MEMBER, NAME, POINTER, SIZE, STRUCTURE, TYPE};
 use super::elf::{TEXT, code_object_of};
 use super::run::{Hostile, LOADED};
+use crate::support::sample::sampled;
 
 /// Commands of the analysis, and those that print reported faults.
 const COMMANDS: [&str; 6] = [
@@ -65,7 +66,7 @@ fn code_of_branches_only() {
     // SOPP: s_cbranch_scc0 in dwords from the next instruction.
     let far = |at: u32| 0xbf84_0000 | ((at.wrapping_mul(2_654_435_761) >> 8) % 2_000);
     let back = |at: u32| 0xbf84_0000 | (at % 4_000 + 1).wrapping_neg() & 0xffff;
-    for branch in [&far as &dyn Fn(u32) -> u32, &back] {
+    for branch in sampled([&far as &dyn Fn(u32) -> u32, &back], 2) {
         let code: Vec<u32> = (0..100_000).map(branch).chain([S_ENDPGM]).collect();
         let object = code_object_of(&code, Vec::new());
         let hostile = Hostile::with_pcs(&object, (0..900).map(|wave| 4 * (20_000 + 80 * wave)));
@@ -95,7 +96,8 @@ fn code_of_large_loops() {
         body.push(S_ENDPGM);
         let size = 4 * body.len() as u64;
         let object = code_object_of(&body.repeat(180), Vec::new());
-        Hostile::with_pcs(&object, (0..180).map(|turn| size * turn + 40)).each(&ANALYSES);
+        Hostile::with_pcs(&object, (0..180).map(|turn| size * turn + 40))
+            .each(&sampled(ANALYSES, 2).collect::<Vec<_>>());
     }
 }
 

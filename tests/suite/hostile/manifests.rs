@@ -1,6 +1,7 @@
 //! Manifests of many small values, which take more memory than their text, and of nested values.
 
 use super::run::Hostile;
+use crate::support::sample::sampled;
 
 const COMMANDS: [&str; 4] = ["info DUMP", "waves DUMP", "info --json DUMP", "export DUMP"];
 
@@ -18,7 +19,7 @@ fn list(before: &str, item: &str, after: &str, bytes: usize) -> Vec<u8> {
 
 #[test]
 fn problems_while_a_manifest_is_read() {
-    for megabytes in [6, 60] {
+    for megabytes in sampled([60, 6], 2) {
         let bytes = megabytes << 20;
         let said =
             Hostile::with_manifest("manifest.json", &list("{\"wave\":[", "0", "]}", bytes)).each(&COMMANDS);
@@ -34,7 +35,7 @@ fn problems_while_a_manifest_is_read() {
 #[test]
 fn entries_of_a_manifest() {
     let wave = "{\"format\":1,\"agent\":[{\"id\":1,\"target\":\"gfx90a\"}],\"wave\":[";
-    for (before, item, after, path) in [
+    let lists = [
         (wave, "{}", "]}", "wave["),
         (wave, "{\"id\":1}", "]}", "wave["),
         (wave, "{\"bulk\":[{}]}", "]}", "wave["),
@@ -44,7 +45,8 @@ fn entries_of_a_manifest() {
         ("{\"format\":1,\"wave\":[{\"registers\":{\"v0\":[", "[]", "]}}]}", "wave[0].registers.v0["),
         ("{\"format\":1,\"dispatch\":[{\"grid\":[", "true", "]}]}", "dispatch[0].grid["),
         ("{\"format\":1,\"memory\":[", "{\"u32\":[1]}", "]}", "memory["),
-    ] {
+    ];
+    for (before, item, after, path) in sampled(lists, 3) {
         let manifest = list(before, item, after, 60 << 20);
         let said = Hostile::with_manifest("manifest.json", &manifest).each(&["info DUMP"]);
         said.prints("info DUMP", "this and all values after it are left out").prints("info DUMP", path);
@@ -77,7 +79,7 @@ fn manifests_in_toml() {
     };
     let list = |item: &str| String::from_utf8(list("format = 1\nwave = [", item, "]", 15 << 20)).unwrap();
     let line = |line: &'static str| of(&move |_| line.to_owned());
-    for text in [
+    let texts = [
         line("[[wave]]\n"),
         line("[[wave]]\nid=1\n"),
         line("[[a.b.c.d.e.f.g.h]]\n"),
@@ -93,7 +95,8 @@ fn manifests_in_toml() {
         of(&|number| format!("{number:x}{}=0\n", ".a".repeat(70))),
         of(&|number| format!("[{number:x}{}]\n", ".a".repeat(70))),
         of(&|number| format!("'{number:x}'{}=\"=.=.=\"\n", ".\"#\"".repeat(70))),
-    ] {
+    ];
+    for text in sampled(texts, 2) {
         // Read within the limit, or rejected for its memory.
         Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&["info DUMP"]);
     }
