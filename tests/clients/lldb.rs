@@ -3,8 +3,9 @@
 use super::gdb::{compare_lanes, lanes, the_one_that_stopped};
 use super::harness::lldb_name;
 use super::locals::{self, four_lanes};
-use super::model::{Fixture, Memory, Register, Wave, fixtures};
+use super::model::{Fixture, Memory, Register, Wave, some_fixtures};
 use super::script::{Debugger, Script, in_each};
+use crate::support::least;
 
 /// Prefix of the server's own commands in lldb.
 pub(crate) const MONITOR: &str = "process plugin packet monitor";
@@ -18,7 +19,7 @@ pub(crate) fn choose(thread: u64) -> String {
 #[test]
 fn lldb_shows_every_dump_as_the_models_have_it() {
     // Raw registers and memory; another test covers the view.
-    in_each(fixtures(), &["--view", "off"], &Debugger::Lldb(lldb_name()), script, 2000);
+    in_each(some_fixtures(), &["--view", "off"], &Debugger::Lldb(lldb_name()), script, least(2000, 1000));
 }
 
 fn script(fixture: &Fixture, address: &str) -> Script {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::support::some;
+
 /// One dump with one kind of its waves: the contents of one server.
 pub(crate) struct Fixture {
     /// `saxpy-gfx90a-O0`, with the kind if the dump has several.
@@ -75,6 +77,11 @@ pub(crate) fn fixtures() -> Vec<Fixture> {
     all.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(all.len() >= 40, "only {} fixtures", all.len());
     all
+}
+
+/// [`some`] of them.
+pub(crate) fn some_fixtures() -> impl Iterator<Item = Fixture> {
+    some(fixtures(), |fixture| &fixture.name)
 }
 
 /// The fixture of that name.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::harness::{Server, lldb_name};
-use super::model::{Fixture, Wave, fixtures};
+use super::model::{Fixture, Wave, fixtures, some_fixtures};
 use super::script::{Debugger, Script, gdbs, in_each};
 use crate::support::{least, sample::sampled};
 
@@ -17,7 +17,7 @@ const ENDS: usize = 2;
 
 #[test]
 fn gdb_shows_the_variables_of_every_dump() {
-    in_each(fixtures(), &[], &Debugger::Gdb("gdb"), gdb_script, 1000);
+    in_each(some_fixtures(), &[], &Debugger::Gdb("gdb"), gdb_script, least(1000, 500));
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn gdb_multiarch_shows_the_variables_of_dumps() {
 
 #[test]
 fn lldb_shows_the_variables_of_every_dump() {
-    in_each(fixtures(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 400);
+    in_each(some_fixtures(), &[], &Debugger::Lldb(lldb_name()), lldb_script, least(400, 200));
 }
 
 pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {

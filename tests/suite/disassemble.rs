@@ -13,7 +13,8 @@ use lanescope::session::{
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
-use crate::fixtures::{each_wave, expected, fixtures, one_line, open, session};
+use crate::fixtures::{each_wave, fixtures, one_line, open, session, some_expected};
+use crate::support::least;
 
 /// The newest version of an LLVM tool on the PATH; a missing tool fails the test.
 fn newest_llvm(tool: &str) -> PathBuf {
@@ -112,7 +113,7 @@ fn differs(one: &ListedInstruction, load: u64, told: &Told) -> bool {
 #[test]
 fn functions_are_as_llvm_objdump_lists_them() {
     let (mut seen, mut lines) = (0, 0);
-    for (name, path, expected) in expected() {
+    for (name, path, expected) in some_expected() {
         let dump = open(&path);
         let folder = if path.is_dir() { path.clone() } else { path.parent().unwrap().to_owned() };
         for wave in expected["waves"].as_array().unwrap() {
@@ -144,7 +145,7 @@ fn functions_are_as_llvm_objdump_lists_them() {
             seen += 1;
         }
     }
-    assert!(seen > 100 && lines > 1000, "{seen} waves, {lines} lines");
+    assert!(seen > least(100, 50) && lines > least(1000, 500), "{seen} waves, {lines} lines");
 }
 
 /// Each lane is at the model's position; without `DW_AT_LLVM_lane_pc` the active ones are at the PC.

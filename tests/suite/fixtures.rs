@@ -12,6 +12,8 @@ use lanescope::session::{Dump, MemoryAddress, Session, Storage as _, Waves as _}
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
+use crate::support::some;
+
 /// A command without the variables of the CI that runs this test.
 pub(crate) fn outside_ci(command: &mut Command) -> &mut Command {
     let variables = [
@@ -61,6 +63,18 @@ pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
     all.sort_by(|a, b| a.0.cmp(&b.0));
     assert!(all.len() >= 10, "only {} expected files", all.len());
     all
+}
+
+/// [`some`] of them.
+pub(crate) fn some_expected() -> impl Iterator<Item = (String, PathBuf, Value)> {
+    some(expected(), |(name, ..)| name)
+}
+
+/// The one of that name.
+pub(crate) fn expected_of(name: &str) -> (PathBuf, Value) {
+    let text = fs::read(fixtures().join("expected").join(format!("{name}.json"))).unwrap();
+    let expected: Value = serde_json::from_slice(&text).unwrap();
+    (fixtures().join(expected["dump"].as_str().unwrap()), expected)
 }
 
 pub(crate) fn open(path: &Path) -> Arc<Dump> {

@@ -9,7 +9,7 @@ use lanescope::session::{InferredBy, Session, Stacks as _, ValueState, Variables
 use lanescope::units::{LaneSet, Pc, WaveId};
 use serde_json::{Value, json};
 
-use crate::fixtures::{each_wave, expected};
+use crate::fixtures::{each_wave, expected_of};
 use crate::json_of;
 use crate::slim::{answer, words};
 use crate::variables::compare;
@@ -264,7 +264,7 @@ fn register_of(session: &Session, wave: WaveId, frame: usize, register: &str) ->
 
 #[test]
 fn the_command_shows_the_stack_that_programs_read() {
-    let (_, path, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let (path, _) = expected_of("calls-gfx90a");
     let run = |arguments: &[&str]| {
         let mut command = crate::support::lanescope();
         let output = command.arg("backtrace").arg(&path).args(arguments).output().unwrap();

@@ -9,7 +9,7 @@ use lanescope::session::{
 };
 use serde_json::{Value, json};
 
-use crate::fixtures::{each_wave, expected, fixtures, one_line, open};
+use crate::fixtures::{each_wave, expected_of, fixtures, one_line, open};
 use crate::json_of;
 
 /// The lanes of a wave as JSON.
@@ -138,7 +138,7 @@ fn lanes_past_the_functions_have_no_values() {
 /// The model's stacks counted, and the session's groups. By PC lines count too: at a return address one lane is still
 /// in the call, and another waits after it.
 fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
-    let (_, path, expected) = expected().into_iter().find(|(other, ..)| other == name).unwrap();
+    let (path, expected) = expected_of(name);
     let mut wanted: BTreeMap<String, (u64, Vec<u64>)> = BTreeMap::new();
     for wave in expected["waves"].as_array().unwrap() {
         for stack in model(wave) {

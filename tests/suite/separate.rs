@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::dwarf::{newest, ran};
-use crate::fixtures::{copy_dump, expected, fixtures};
+use crate::fixtures::{copy_dump, expected_of, fixtures};
 use crate::variables::compare;
 
 const DUMP: &str = "calls-gfx90a";
@@ -63,7 +63,7 @@ impl Parted {
 }
 
 fn waves() -> Vec<Value> {
-    let (.., expected) = expected().into_iter().find(|(name, ..)| name == DUMP).unwrap();
+    let (_, expected) = expected_of(DUMP);
     expected["waves"].as_array().unwrap().clone()
 }
 

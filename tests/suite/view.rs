@@ -13,7 +13,7 @@ use lanescope::units::{LaneId, WaveId};
 use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 
 use crate::dwarf::{newest, ran};
-use crate::fixtures::{expected, open};
+use crate::fixtures::{expected_of, open, some_expected};
 use crate::server::framed;
 use crate::support::{least, sample::sampled};
 
@@ -25,14 +25,14 @@ fn folder(name: &str) -> PathBuf {
 
 /// Runs a check for every fixture dump, with its session and views.
 fn each(extent: Extent, check: impl Fn(&str, &Session, &View)) {
-    let dumps: BTreeSet<(String, PathBuf)> =
-        expected().into_iter().map(|(name, dump, _)| (name, dump)).collect();
-    assert!(dumps.len() >= 40, "only {} dumps", dumps.len());
-    for (name, dump) in dumps {
+    let mut count = 0;
+    for (name, dump, _) in some_expected() {
+        count += 1;
         let dump = open(&dump);
         let session = Session::new(Arc::clone(&dump), None).unwrap();
         check(&name, &session, &View::new(&dump, &session, extent));
     }
+    assert!(count >= least(40, 30), "only {count} dumps");
 }
 
 /// Writes a view to a file for tools.
@@ -118,7 +118,8 @@ fn functions_are_where_the_code_object_has_them() {
 
 #[test]
 fn windows_that_name_nothing_are_errors() {
-    let (name, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let name = "calls-gfx90a";
+    let (dump, _) = expected_of(name);
     let dump = open(&dump);
     let session = Session::new(Arc::clone(&dump), None).unwrap();
     let view = View::new(&dump, &session, Extent::Stacks);
@@ -158,7 +159,7 @@ fn windows_that_name_nothing_are_errors() {
 /// `y` of `leaf` in wave 2 is VGPR40: 4 bytes, 500 and on by lanes. The expected bytes are the model's.
 #[test]
 fn a_room_ends_with_its_variable() {
-    let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let (dump, _) = expected_of("calls-gfx90a");
     let dump = open(&dump);
     let session = Session::new(Arc::clone(&dump), None).unwrap();
     let view = View::new(&dump, &session, Extent::Stacks);
@@ -193,7 +194,7 @@ fn a_room_ends_with_its_variable() {
 /// Read-only addresses for a client: below the token, tables of pointers, beyond a variable, other frames.
 #[test]
 fn writes_that_no_variable_takes_are_refused_as_a_whole() {
-    let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let (dump, _) = expected_of("calls-gfx90a");
     let dump = open(&dump);
     let mut session = Session::new(Arc::clone(&dump), None).unwrap();
     let view = View::new(&dump, &session, Extent::Stacks);
@@ -293,7 +294,7 @@ fn client(facade: Facade) -> (Client, u64) {
 }
 
 fn client_of(name: &str, facade: Facade) -> (Client, u64) {
-    let (_, dump, _) = expected().into_iter().find(|(of, ..)| of == name).unwrap();
+    let (dump, _) = expected_of(name);
     let dump = open(&dump);
     let session = Session::new(Arc::clone(&dump), None).unwrap();
     let size = View::new(&dump, &session, Extent::Stacks).main().unwrap().file.len();

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+pub(crate) use sample::least;
 pub(crate) use wait::{PATIENCE, until};
 
 /// The path of the program under test: of the tests' own profile, in the folder above theirs.
@@ -34,9 +35,16 @@ pub(crate) fn lanescope() -> Command {
     command
 }
 
-/// The least number that a test must reach: of all cases, or of the sample.
-pub(crate) fn least(of_all: usize, of_sample: usize) -> usize {
-    if sample::is_long() { of_all } else { of_sample }
+/// Fixtures for tests that take seconds: of the kernels that are compiled for each GPU at two levels every third one, in
+/// the order of their names, and all others.
+pub(crate) fn some<T>(fixtures: Vec<T>, name: impl Fn(&T) -> &str) -> impl Iterator<Item = T> {
+    let is_one_of_many = |fixture: &T| {
+        let (kernel, level) = name(fixture).split_once('-').unwrap_or_default();
+        ["call", "diverge", "lds", "saxpy"].contains(&kernel)
+            && (level.ends_with("-O0") || level.ends_with("-O2"))
+    };
+    let (many, others): (Vec<T>, Vec<T>) = fixtures.into_iter().partition(is_one_of_many);
+    sample::sampled(many, 3).chain(others)
 }
 
 /// The commands of a shell that limit what it starts to KiB of private memory, and, as a last stop, to seconds of

@@ -9,3 +9,8 @@ pub(crate) fn is_long() -> bool {
 pub(crate) fn sampled<T>(cases: impl IntoIterator<Item = T>, each: usize) -> impl Iterator<Item = T> {
     cases.into_iter().step_by(if is_long() { 1 } else { each })
 }
+
+/// The least number that a test must reach: of all cases, or of the sample.
+pub(crate) fn least(of_all: usize, of_sample: usize) -> usize {
+    if is_long() { of_all } else { of_sample }
+}

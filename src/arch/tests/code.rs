@@ -1,12 +1,13 @@
 //! Sizes and effects of instructions, against LLVM's disassembler and assembler.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use crate::arch::instruction::{Arithmetic, Effect, Encoding, Operand};
 use crate::arch::{CodePart, FrameCode, FrameStart, FunctionCode, Processor, Targets, ends_with_call};
 use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
+use crate::sample::{least, sampled};
 
 fn encoding(name: &str) -> Encoding {
     let processor = Processor::named(name).unwrap_or_else(|| panic!("processor.rs lacks {name}"));
@@ -19,11 +20,9 @@ fn instructions_are_as_long_as_llvm_objdump_prints_them() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for folder in ["code", "compilers"] {
-        for file in std::fs::read_dir(fixtures.join(folder)).unwrap() {
-            let path = file.unwrap().path();
-            if path.extension().is_none_or(|extension| extension != "hsaco") {
-                continue;
-            }
+        let files = std::fs::read_dir(fixtures.join(folder)).unwrap().map(|file| file.unwrap().path());
+        let code = files.filter(|path| path.extension().is_some_and(|extension| extension == "hsaco"));
+        for path in sampled(code.collect::<BTreeSet<_>>(), 3) {
             let object = CodeObject::parse(std::fs::read(&path).unwrap()).unwrap();
             let processor = Processor::of_mach(object.header().mach()).unwrap();
             let encoding = Encoding::of(processor).unwrap();
@@ -47,7 +46,7 @@ fn instructions_are_as_long_as_llvm_objdump_prints_them() {
             }
         }
     }
-    assert!(counts.len() >= 6 && counts.values().all(|count| *count > 800), "{counts:?}");
+    assert!(counts.len() >= 6 && counts.values().all(|count| *count > least(800, 200)), "{counts:?}");
 }
 
 /// Sizes of the forms that gfx12.5 added, against llvm-mc-22: literals of 64 bits, VOPD3, VOP3PX2.

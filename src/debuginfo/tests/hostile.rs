@@ -182,7 +182,7 @@ fn survives_flipped_debug_bytes() {
     for object in own_objects() {
         let code_object = CodeObject::parse(object.clone()).expect("a code object");
         for section in code_object.sections().iter().filter(|section| section.name.starts_with(".debug")) {
-            for round in sampled(0..30, 7) {
+            for round in sampled(0..30, 13) {
                 let mut damaged = object.clone();
                 for _ in 0..1 + round % 4 {
                     let at = section.offset + random(&mut state) % section.size.max(1);

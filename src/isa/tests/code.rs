@@ -6,6 +6,7 @@ use std::process::Command;
 use super::decoded;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, newest_llvm};
+use crate::sample::{least, sampled};
 
 fn objects(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -17,7 +18,7 @@ fn objects(folder: &str) -> Vec<PathBuf> {
 #[test]
 fn fixtures_have_no_unknown_instruction() {
     let mut count = 0;
-    for path in [objects("tests/fixtures/code"), objects("tests/fixtures/compilers")].concat() {
+    for path in sampled([objects("tests/fixtures/code"), objects("tests/fixtures/compilers")].concat(), 3) {
         let object = CodeObject::parse(std::fs::read(&path).unwrap()).unwrap();
         let processor = Processor::of_mach(object.header().mach()).unwrap().name;
         let output = Command::new(newest_llvm("llvm-objdump")).arg("-d").arg(&path).output().unwrap();
@@ -31,5 +32,5 @@ fn fixtures_have_no_unknown_instruction() {
             count += 1;
         }
     }
-    assert!(count > 60_000, "{count} instructions");
+    assert!(count > least(60_000, 15_000), "{count} instructions");
 }

@@ -18,7 +18,7 @@ use lanescope::triage::Step;
 use serde_json::Value;
 
 use super::{hang, html, model, model_with, of_demo, sessions};
-use crate::fixtures::{copy_dump, expected, open};
+use crate::fixtures::{copy_dump, expected, open, some_expected};
 use crate::support::{least, sample::sampled};
 use crate::triage::cases;
 
@@ -43,7 +43,7 @@ fn lanescope(arguments: &[&str]) -> Output {
 #[test]
 fn values_are_those_of_the_models() {
     let mut compared = 0;
-    for (name, path, expected) in expected() {
+    for (name, path, expected) in some_expected() {
         let model = model(&open(&path));
         let wave = model.wave.as_ref().unwrap();
         let truth = expected["waves"].as_array().unwrap().iter().find(|of| of["id"] == wave.id);
@@ -105,7 +105,7 @@ fn values_are_those_of_the_models() {
             }
         }
     }
-    assert!(compared > 10_000, "{compared}");
+    assert!(compared > least(10_000, 5_000), "{compared}");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn values_are_left_out_on_request() {
 /// Fixtures, and faults with a report.
 fn all_dumps() -> Vec<(String, Arc<Dump>)> {
     let mut all: Vec<(String, Arc<Dump>)> = vec![("hang".to_owned(), hang())];
-    all.extend(expected().into_iter().map(|(name, path, _)| (name, open(&path))));
+    all.extend(some_expected().map(|(name, path, _)| (name, open(&path))));
     let cases = cases::load();
     for (index, case) in cases.faults.iter().enumerate().filter(|(index, _)| index % 5 == 0) {
         let moment = cases::Moment { distance: index / 5 % 3, has_report: true, lacks_memory: false };
@@ -605,8 +605,7 @@ fn variables_in_inferred_places_have_marks_in_each_form() {
 fn the_sentence_and_the_picture_have_one_address() {
     let mut compared = 0;
     let cores = ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc", "gfx1030-wave32"];
-    let paths =
-        cores.map(crate::cores::core).into_iter().chain(expected().into_iter().map(|(_, path, _)| path));
+    let paths = cores.map(crate::cores::core).into_iter().chain(some_expected().map(|(_, path, _)| path));
     for path in paths {
         let model = model(&open(&path));
         let Some((_, named)) = model.fault.sentence.split_once(" at 0x") else { continue };
