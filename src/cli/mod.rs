@@ -63,7 +63,7 @@ const USAGE: &str = "lanescope [OPTIONS] DUMP\n       lanescope [OPTIONS] COMMAN
 
 /// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
 ///
-/// `lanescope DUMP` stands for `lanescope triage DUMP`. Most commands without DUMP answer for the embedded demo.
+/// `lanescope DUMP` stands for `lanescope triage DUMP`, and `lanescope` alone for `lanescope serve`. Most commands without DUMP answer for the embedded demo.
 #[derive(Debug, Parser)]
 #[command(
     name = "lanescope",
@@ -218,7 +218,10 @@ fn answer() -> ExitCode {
             say(panic);
         }
     }));
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if words.len() == 1 {
+        words.push("serve".into());
+    }
     let mut out = std::io::BufWriter::new(StandardOutput::new());
     let parsed = parse(words.clone());
     let command = parsed.as_ref().ok().and_then(|matches| matches.subcommand_name()).map(str::to_owned);

@@ -1,6 +1,6 @@
 //! The program from a user's command line.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::fixtures::one_line;
@@ -27,6 +27,21 @@ impl Drop for Ending {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// The program alone serves the demo on gdb's usual port, or says that another process has it.
+#[test]
+fn without_words_the_demo_is_served() {
+    let mut server = Ending(program().spawn().unwrap());
+    let (out, errors) = (server.0.stdout.take().unwrap(), server.0.stderr.take().unwrap());
+    let lines = BufReader::new(out.chain(errors)).lines().map_while(Result::ok);
+    let lines: Vec<String> = lines.take_while(|line| !line.contains("gdb-remote 1234")).collect();
+    let said = lines.join("\n");
+    assert!(said.starts_with("Serving the embedded demo: 8 waves"), "{said}");
+    assert!(
+        said.contains("target remote :1234") || said.contains("127.0.0.1:1234: Address already in use"),
+        "{said}"
+    );
 }
 
 #[test]
