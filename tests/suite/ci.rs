@@ -121,6 +121,54 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
+/// What `scripts/changed` would run for a change of files; `None`: everything.
+fn plan(files: &[&str]) -> Option<String> {
+    let mut command = Command::new("python3");
+    command.arg(root().join("scripts/changed")).arg("--plan").args(files).env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = command.output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", text(&output));
+    match output.status.code() {
+        Some(0) => Some(text(&output)),
+        Some(2) if text(&output).ends_with(" can affect everything: run scripts/test\n") => None,
+        _ => panic!("{}", text(&output)),
+    }
+}
+
+#[test]
+fn a_change_is_checked_by_what_is_about_it() {
+    for (file, runs, lacks) in [
+        (
+            "src/triage/rank.rs",
+            &["-p lanescope ", "/^(triage)::/", "triage::hangs::", "hostile::faults::", "report::forms::"][..],
+            &["logs::agent::", "clients", "make-fixtures"][..],
+        ),
+        ("src/import/umr/mod.rs", &["/^(import)::/", "logs::umr::", "gdb::"], &["triage::hangs::"]),
+        ("src/cli/diff.rs", &["/^(cli)::/", "|diff::"], &["logs::agent::"]),
+        (
+            "evaluator/src/decode/mod.rs",
+            &["package(dwarf-heterogeneous)", "dwarf::", "hostile::work::"],
+            &["(triage)"],
+        ),
+        (
+            "tests/suite/triage/hangs.rs",
+            &["-p lanescope-tests ", "triage::hangs::"],
+            &["triage::scores", "--lib"],
+        ),
+        ("tests/clients/gdb.rs", &["binary(clients) & test(/^(gdb::.*)$/)"], &["lldb::"]),
+        ("docs/check.md", &["pages::", "expectations::"], &["clippy", "clients"]),
+        ("tests/fixtures/dumps/calls-gfx90a/manifest.toml", &["make-fixtures --check"], &["clippy"]),
+        ("templates/report/style.css", &["report::.*"], &["clippy"]),
+        ("fuzz/fuzz_targets/expression.rs", &["-p lanescope-fuzz "], &["clients"]),
+    ] {
+        let plan = plan(&[file]).unwrap();
+        runs.iter().for_each(|part| assert!(plan.contains(part), "{file}: no {part}: {plan}"));
+        lacks.iter().for_each(|part| assert!(!plan.contains(part), "{file}: {part}: {plan}"));
+    }
+    for file in ["Cargo.toml", "tests/support/mod.rs", "scripts/test", ".config/nextest.toml"] {
+        assert_eq!(plan(&["src/triage/rank.rs", file]), None, "{file}");
+    }
+}
+
 #[test]
 fn the_commands_from_a_crash_to_a_test_work() {
     let project = Project::new("ci-start");
