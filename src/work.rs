@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is counted.
+/// The kinds of counted work.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
     /// DIEs of code objects whose abbreviation was read.
@@ -23,20 +23,14 @@ pub enum Count {
     Bytes,
 }
 
-const KINDS: [(Count, &str); 6] = [
-    (Count::Dies, "dies"),
-    (Count::Rows, "rows"),
-    (Count::Units, "units"),
-    (Count::Steps, "steps"),
-    (Count::Reads, "reads"),
-    (Count::Bytes, "bytes"),
-];
+/// Their names, in the same order.
+const NAMES: [&str; 6] = ["dies", "rows", "units", "steps", "reads", "bytes"];
 
 /// The sums of ended threads.
-static ENDED: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
+static ENDED: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(0) }; NAMES.len()];
 
 #[derive(Default)]
-struct OfThread([Cell<u64>; KINDS.len()]);
+struct OfThread([Cell<u64>; NAMES.len()]);
 
 impl Drop for OfThread {
     fn drop(&mut self) {
@@ -60,6 +54,12 @@ pub(crate) fn count(work: Count, amount: u64) {
     });
 }
 
+/// Counts a read of a capture's file.
+pub(crate) fn count_read(bytes: usize) {
+    count(Count::Reads, 1);
+    count(Count::Bytes, bytes as u64);
+}
+
 /// The count of this thread so far.
 #[must_use]
 pub fn done(work: Count) -> u64 {
@@ -69,9 +69,12 @@ pub fn done(work: Count) -> u64 {
 /// `work: dies 12, rows 0, ...` of the process, if `LANESCOPE_STATS` asks for it. Threads that still run are not in it.
 pub(crate) fn stats() -> Option<String> {
     std::env::var_os("LANESCOPE_STATS")?;
-    let of = |(work, name): (Count, &str)| {
-        let ended = ENDED.get(work as usize).map_or(0, |sum| sum.load(Ordering::Relaxed));
-        format!("{name} {}", ended.saturating_add(done(work)))
-    };
-    Some(format!("work: {}", KINDS.map(of).join(", ")))
+    let counts: Vec<String> = OWN.with(|own| {
+        let sums = ENDED
+            .iter()
+            .zip(&own.0)
+            .map(|(ended, own)| ended.load(Ordering::Relaxed).saturating_add(own.get()));
+        NAMES.iter().zip(sums).map(|(name, sum)| format!("{name} {sum}")).collect()
+    });
+    Some(format!("work: {}", counts.join(", ")))
 }

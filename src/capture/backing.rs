@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-use crate::work::{self, Count};
+use crate::work;
 
 /// Shared bytes: mapped, owned or static.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -131,8 +131,7 @@ impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> Backing for MemoryBacking<B
         let bytes = (*self.bytes).as_ref();
         let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
         let count = copy(rest, buffer);
-        work::count(Count::Reads, 1);
-        work::count(Count::Bytes, count as u64);
+        work::count_read(count);
         Ok(count)
     }
 

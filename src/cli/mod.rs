@@ -63,7 +63,8 @@ const USAGE: &str = "lanescope [OPTIONS] DUMP\n       lanescope [OPTIONS] COMMAN
 
 /// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
 ///
-/// `lanescope DUMP` stands for `lanescope triage DUMP`, and `lanescope` alone for `lanescope serve`. Most commands without DUMP answer for the embedded demo.
+/// `lanescope DUMP` stands for `lanescope triage DUMP`, and `lanescope` alone for `lanescope serve`. Most commands without
+/// DUMP answer for the embedded demo.
 #[derive(Debug, Parser)]
 #[command(
     name = "lanescope",

@@ -13,7 +13,7 @@ use super::problem::ImportError;
 use crate::capture::{Backing, Bytes, RangeRead};
 use crate::clean::clean;
 use crate::mapping::{self, Changes, Stamp};
-use crate::work::{self, Count};
+use crate::work;
 
 /// An open file that must not change: every read is followed by a check of the file's stamp.
 #[derive(Debug)]
@@ -174,8 +174,7 @@ pub(super) fn read_range(
             Err(error) => return Err(error),
         }
     }
-    work::count(Count::Reads, 1);
-    work::count(Count::Bytes, done as u64);
+    work::count_read(done);
     Ok(done)
 }
 

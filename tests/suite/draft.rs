@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::fixtures::{copy_dump, fixtures};
+use crate::fixtures::{copy_dump, expected_of, fixtures};
 use crate::server::framed;
 use crate::variables::compare;
 
@@ -59,8 +59,7 @@ fn json(output: &Output) -> Value {
 }
 
 fn expected() -> Vec<Value> {
-    let text = fs::read(fixtures().join("expected").join(format!("{DUMP}.json"))).unwrap();
-    let expected: Value = serde_json::from_slice(&text).unwrap();
+    let (_, expected) = expected_of(DUMP);
     expected["waves"].as_array().unwrap().clone()
 }
 

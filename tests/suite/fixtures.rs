@@ -56,8 +56,7 @@ pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
     for entry in fs::read_dir(fixtures().join("expected")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let expected: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        let dump = fixtures().join(expected["dump"].as_str().unwrap());
+        let (dump, expected) = expected_of(&name);
         all.push((name, dump, expected));
     }
     all.sort_by(|a, b| a.0.cmp(&b.0));

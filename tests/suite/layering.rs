@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::words::files;
+
 /// Modules with their level: a module imports only modules of a lower level, and itself.
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
@@ -74,26 +76,20 @@ fn root() -> PathBuf {
 /// Every Rust file of the two crates, with its module; the evaluator's is `dwarf`, its name in the other crate.
 fn sources() -> Vec<(String, PathBuf, String)> {
     let (src, evaluator) = (root().join("src"), root().join("evaluator/src"));
-    let mut files = Vec::new();
-    let mut folders = vec![src.clone(), evaluator.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let module = match path.strip_prefix(&src) {
-                    Ok(relative) => {
-                        let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
-                        first.trim_end_matches(".rs").trim_end_matches("_tests").to_owned()
-                    }
-                    Err(_) => "dwarf".to_owned(),
-                };
-                let text = fs::read_to_string(&path).unwrap();
-                files.push((module, path, text));
+    let mut paths = Vec::new();
+    [&src, &evaluator].into_iter().for_each(|folder| files(folder, &["rs"], &mut paths));
+    let each = paths.into_iter().map(|path| {
+        let module = match path.strip_prefix(&src) {
+            Ok(relative) => {
+                let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
+                first.trim_end_matches(".rs").trim_end_matches("_tests").to_owned()
             }
-        }
-    }
+            Err(_) => "dwarf".to_owned(),
+        };
+        let text = fs::read_to_string(&path).unwrap();
+        (module, path, text)
+    });
+    let files: Vec<_> = each.collect();
     assert!(files.len() > 40, "the sources were not found");
     files
 }

@@ -61,7 +61,8 @@ fn root() -> PathBuf {
 }
 
 /// Text files below a folder with one of these extensions.
-fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+/// The files of a folder, and of the folders in it, that end so.
+pub(crate) fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

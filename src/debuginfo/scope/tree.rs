@@ -173,7 +173,7 @@ impl<'a> Tree<'a> {
                 gimli::DW_TAG_lexical_block
                 | gimli::DW_TAG_inlined_subroutine
                 | gimli::DW_TAG_try_block
-                | gimli::DW_TAG_catch_block => self.scope(index, die),
+                | gimli::DW_TAG_catch_block => self.scope(index, die, origin),
                 _ => None,
             };
             // A helper inherits nothing from the kernel whose name it has.
@@ -252,7 +252,7 @@ impl<'a> Tree<'a> {
 
     /// Adds a scope. Variables of a block without code belong to the enclosing scope. An inlined call without code, or
     /// with unreadable addresses, is omitted.
-    fn scope(&mut self, parent: usize, die: Die<'a>) -> Option<usize> {
+    fn scope(&mut self, parent: usize, die: Die<'a>, origin: Option<DieOffset>) -> Option<usize> {
         let ranges = addresses(
             self.damage.or_none(self.view.ranges(&die.entry, &mut self.ranges)).unwrap_or_default(),
         );
@@ -263,8 +263,8 @@ impl<'a> Tree<'a> {
         if !self.take_part() {
             return None;
         }
-        let (offset, origin) = (die.offset(), self.origin(&die));
-        let kind = if is_call { self.inlined(die) } else { ScopeKind::Block };
+        let offset = die.offset();
+        let kind = if is_call { self.inlined(die, origin) } else { ScopeKind::Block };
         let index = self.scopes.len();
         self.own_calls.add(origin, index);
         let (variables, imports, children) = (Vec::new(), Vec::new(), Vec::new());
@@ -284,10 +284,10 @@ impl<'a> Tree<'a> {
         Some(index)
     }
 
-    fn inlined(&mut self, die: Die<'a>) -> ScopeKind {
+    fn inlined(&mut self, die: Die<'a>, origin: Option<DieOffset>) -> ScopeKind {
         let offset = die.offset();
         let call_site = die.place(gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column);
-        let origin = self.origin(&die).filter(|_| has_only_places(&die));
+        let origin = origin.filter(|_| has_only_places(&die));
         let known = origin.and_then(|origin| self.called.get(&origin)).cloned();
         let Called { mut subprogram, simd, declaration } = known.unwrap_or_else(|| self.called(die, origin));
         subprogram.die = offset;

@@ -251,7 +251,6 @@ impl Hostile {
         }
         let output = program.output().unwrap();
         let (stdout, stderr) = (utf8(output.stdout), utf8(output.stderr));
-        let (stderr, work) = work_of(command, &stderr);
         assert!(
             matches!(output.status.code(), Some(0..=2)),
             "{command}: code {:?}, signal {:?}: {}",
@@ -259,13 +258,14 @@ impl Hostile {
             output.status.signal(),
             stderr.get(..2000).unwrap_or(&stderr)
         );
+        let (stderr, work) = work_of(command, &stderr);
         assert!(!stdout.is_empty() || !stderr.is_empty(), "{command} says nothing");
         assert!(!stderr.contains("Usage:"), "{command}: {stderr}");
         Run { command: command.to_owned(), said: stdout + &stderr, work }
     }
 }
 
-/// What a command printed, without its lines of work, and its work.
+/// The output of a command without its lines of work, and the sums of these.
 struct Run {
     command: String,
     said: String,
@@ -283,6 +283,13 @@ impl Said {
         runs
     }
 
+    /// The run of the only command with this prefix.
+    fn one(&self, command: &str) -> &Run {
+        let runs = self.of(command);
+        assert_eq!(runs.len(), 1, "{command}");
+        runs[0]
+    }
+
     /// Requires that the commands with this prefix print a text.
     pub(super) fn prints(&self, command: &str, text: &str) -> &Self {
         for Run { said, .. } in self.of(command) {
@@ -294,14 +301,14 @@ impl Said {
 
     /// That the output of a command, as far as it is given, has fewer bytes.
     pub(super) fn is_shorter(&self, command: &str, bytes: usize) -> &Self {
-        let said = &self.of(command)[0].said;
+        let said = &self.one(command).said;
         assert!(said.len() < bytes, "{command}: {} bytes, expected fewer than {bytes}", said.len());
         self
     }
 
     /// That a command prints a text so many times.
     pub(super) fn counts(&self, command: &str, text: &str, count: usize) -> &Self {
-        let said = &self.of(command)[0].said;
+        let said = &self.one(command).said;
         assert_eq!(said.matches(text).count(), count, "{command}: {text}");
         self
     }
@@ -316,7 +323,7 @@ impl Said {
 
     /// A count of a command's work.
     pub(super) fn work(&self, command: &str, name: &str) -> u64 {
-        self.of(command)[0].work[name]
+        self.one(command).work[name]
     }
 }
 

@@ -1,31 +1,21 @@
 //! No test depends on the machine's speed: `tests/support` has the only clock and the only limit of processor time.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::{is_test, root};
+use crate::words::files;
 
-/// What reads a clock or limits a time.
+/// Clocks, and limits of processor time.
 const CLOCKS: [&str; 5] = ["Instant", ".elapsed()", "SystemTime", "ulimit -t", "RLIMIT_CPU"];
 
 /// Tests of files whose age counts: they set it, and compare no times.
 const AGES: [&str; 2] = ["tests/suite/server/changed_files.rs", "src/mapping_tests.rs"];
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() {
-            files(&entry, found);
-        } else if entry.extension().is_some_and(|end| end == "rs") {
-            found.push(entry);
-        }
-    }
-}
-
 #[test]
 fn tests_have_one_clock() {
     let mut found = Vec::new();
     for folder in ["tests/suite", "tests/clients", "tests/cores", "src", "evaluator/src"] {
-        files(&root().join(folder), &mut found);
+        files(&root().join(folder), &["rs"], &mut found);
     }
     let mut tests = 0;
     for path in found {
