@@ -2,7 +2,7 @@
 //! The code object has 100 MB of debug information. Limits: 1.0 s, and 100 MB of anonymous memory in the server. The
 //! bench also prints gdb's own time to open that file.
 //!
-//! `cargo bench -- attach`. Wall time without gdb's start, on one core with the server. Each turn has a new
+//! Bench `attach`. Wall time without gdb's start, on one core with the server. Each turn has a new
 //! server, so that no cache is warm. The memory is the maximum over samples every few milliseconds.
 
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! microseconds for one lane, and 1 ms with their text for 64 lanes. A whole `lanescope locals` process is at least 15
 //! times as fast as gdb's `info scope`.
 //!
-//! `cargo bench -- big`. The first run makes the file (benches/support/large.rs). The file is in the page cache.
+//! Bench `big`. The first run makes the file (benches/support/large.rs). The file is in the page cache.
 
 use std::hint::black_box;
 use std::path::Path;

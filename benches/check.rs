@@ -1,7 +1,7 @@
 //! Limits for expectations. 30 dumps with 10 lines each take at most 1 s of processor time, that of all processes
 //! together. `wave every` over 10,000 waves takes at most 4.8 times the time over 2,500 waves.
 //!
-//! `cargo bench -- check` writes the files and measures. The processor time is that of the ended children, which
+//! Bench `check` writes the files and measures. The processor time is that of the ended children, which
 //! the kernel counts in ticks of 10 ms; the minimum counts, because other work disturbs it least.
 
 use std::fs;

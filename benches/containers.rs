@@ -2,7 +2,7 @@
 //! container, unpacking included.
 //!
 //! The library is made of a public one (tests/fixtures/release): four bundles of 25 processors each, 19.3 MB unpacked.
-//! `cargo bench -- containers` measures. Processor time counts, because the time of a clock depends on other work.
+//! Bench `containers` measures. Processor time counts, because the time of a clock depends on other work.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};

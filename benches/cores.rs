@@ -2,7 +2,7 @@
 //! Opening takes at most twice the time of plain reads of the 192 bytes that it needs per wave, and at most 1.2 times
 //! the processor time of an 8 GB core. Listing its waves takes at most 1 s.
 //!
-//! `cargo bench -- cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening
+//! Bench `cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening
 //! is a separate process, so that memory is that of one opening. The first ones warm the page cache. Openings of both
 //! files and the plain reads alternate. `cores PATH` measures any capture, `cores reads PATH` the plain reads.
 

@@ -1,7 +1,7 @@
 //! Limits for the locations of 100 variables, each of 10 operations that depend on the lane, for 64 lanes: 100 us on
 //! one core, and at least 10 times as fast as gimli's evaluator in a loop over the lanes.
 //!
-//! `cargo bench -- evaluator` prints both times and the ratio, the worst of three alternating passes, and fails if
+//! Bench `evaluator` prints both times and the ratio, the worst of three alternating passes, and fails if
 //! a limit is exceeded. gimli has no lanes: it gets the lane number as the contents of a register and evaluates once
 //! per lane, with the heap storage of its `Evaluation::new`. Both evaluate the same form of expression: a base, the
 //! lane times a stride, more arithmetic. Ours decodes the bytes once for all lanes, as a session does. gimli decodes

@@ -1,6 +1,6 @@
 //! Limit: 10,000 waves with call stacks are grouped in 1 s.
 //!
-//! `cargo bench -- groups`. The waves repeat those of the fixture calls-gfx90a: stacks of one to three frames,
+//! Bench `groups`. The waves repeat those of the fixture calls-gfx90a: stacks of one to three frames,
 //! with return addresses and frame pointers saved in scalar and vector registers.
 
 use std::path::Path;

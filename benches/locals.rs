@@ -2,7 +2,7 @@
 //! less than 1 ms, in the fixtures' frame with the most variables; 64 lanes together take much less than 64 times one
 //! lane. The bench also prints the session's own part of an answer.
 //!
-//! `cargo bench -- locals`, on the waves of the embedded demo and of the fixtures.
+//! Bench `locals`, on the waves of the embedded demo and of the fixtures.
 //! `locals count WHAT` asks ten times for one of `none`, `together`, `apart`, `answered` and `largest`, to count its
 //! instructions (docs/performance.md).
 

@@ -1,6 +1,6 @@
 //! Limit: a 50 MB log of ROCm's debug agent opens in 2 s.
 //!
-//! `cargo bench -- logs` prints wall time, processor time, and the time to count the same file's lines, in three
+//! Bench `logs` prints wall time, processor time, and the time to count the same file's lines, in three
 //! alternating turns. It fails beyond the limit. The log has vectors, SGPRs, LDS of gfx90a waves, and program output.
 
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! All benches in one program: `cargo bench -- NAME` (docs/performance.md). A bench is a module with the limits that it
-//! checks.
+//! All benches in one program: `cargo bench --profile release -- NAME` (docs/performance.md). A bench is a module with the
+//! limits that it checks.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
 
 mod attach;
@@ -53,6 +53,10 @@ const BENCHES: [(&str, Run, &str); 15] = [
 ];
 
 fn main() -> Result<ExitCode, Failure> {
+    // The profile `bench` is that of the unit tests: Cargo.toml.
+    if cfg!(debug_assertions) {
+        return Err("this build is not optimized: cargo bench --profile release -- NAME".into());
+    }
     // Cargo adds --bench.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let name = arguments.next().unwrap_or_default();
@@ -75,7 +79,7 @@ fn refuse(name: &str) -> ExitCode {
         println!("{known:<12}{what}");
     }
     if name.is_empty() {
-        eprintln!("which bench? cargo bench -- NAME");
+        eprintln!("which bench? cargo bench --profile release -- NAME");
     } else {
         eprintln!("there is no bench {name}");
     }

@@ -1,7 +1,7 @@
 //! Limits for opening a dump of 10,000 waves (JSON manifest, registers by file and offset). Time: twice that of
 //! `serde_json` to read the same manifest into a `Value`. Resident memory: 40 MB, for any size of its side files.
 //!
-//! `cargo bench -- open` measures each form of manifest. Each opening and each reading is a separate process (this
+//! Bench `open` measures each form of manifest. Each opening and each reading is a separate process (this
 //! program with a path): memory is that of one opening, and both start with an empty heap. The two alternate. The
 //! target's file is loaded before the clock starts: a server loads it once and not per dump. `open PATH` measures any
 //! dump, `open value PATH` the reading of a manifest.

@@ -3,7 +3,7 @@
 //! * `m` of 64 KiB moves at least 12 times the bytes per second of gdbserver at its best size.
 //! * `T`, and `p` of the PC, take at most 1.25 times as long as a ping-pong of the same sizes.
 //!
-//! `cargo bench -- protocol`
+//! Bench `protocol`
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Limit: gdb takes at most 1.5 times as long as over a server that answers the same bytes from a table, which is gdb's
 //! own time. The command is `thread apply all bt 1` of 10,000 waves, with function arguments read through the view.
 //!
-//! `cargo bench -- stacks`. Method: benches/support/table.rs. The dumps have arguments that are optimized out, all
+//! Bench `stacks`. Method: benches/support/table.rs. The dumps have arguments that are optimized out, all
 //! in memory, in memory with C++ classes, and in registers.
 
 use std::fs;

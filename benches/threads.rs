@@ -1,7 +1,7 @@
 //! Limit: gdb takes at most 1.1 times as long as over a server that answers the same bytes from a table, which is gdb's
 //! own time. The commands are `target remote` and `info threads` of 10,000 waves.
 //!
-//! `cargo bench -- threads`. Method: benches/support/table.rs.
+//! Bench `threads`. Method: benches/support/table.rs.
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@
 //! fault, at 50 PCs or in a loop that polls memory, take at most 1 s for 10,000 waves and 2 s for 50,000, as text and
 //! as JSON, and 1.2 times the memory.
 //!
-//! `cargo bench -- triage` writes the cores (tests/cores/big.rs; 550 MB of disk) and measures. Each run is a process
+//! Bench `triage` writes the cores (tests/cores/big.rs; 550 MB of disk) and measures. Each run is a process
 //! of its own; the minimum counts, because other work disturbs it least. The memory is that of lanescope alone:
 //! llvm-objdump is a process beside it and takes 63 MB for any input, which the system's maximum over a process and its
 //! children would count.

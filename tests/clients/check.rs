@@ -42,7 +42,7 @@ fn check(scope: &Path, debugger: &str) -> (Output, Value) {
 fn stock_debuggers_show_what_drafts_have() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let demo = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip");
+    let demo = crate::support::root().join("tests/fixtures/demo.zip");
     let every = format!("dump {}\n\nwave every\n  lane active n == 1024\n", demo.display());
     fs::write(path("demo.scope"), every).unwrap();
     let mut draft = tool(lanescope());

@@ -1,7 +1,7 @@
 //! Sample cores of ROCm in stock debuggers: stacks and variables, read through the view. The writing program stored the
 //! variables' values for every lane (tests/fixtures/gpucore).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const SAMPLES: [&str; 5] =
 const EXPECTED: [&str; 2] = ["dispatch's grid: ", "r_debug at 0x7ffff7a01040: not captured"];
 
 fn folder() -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/gpucore")
+    crate::support::root().join("tests/fixtures/gpucore")
 }
 
 /// A wave with variables in a sample, and its thread.

@@ -304,7 +304,7 @@ pub(crate) fn attached(fixture: &Fixture, attach: &Value) -> Dap {
     let attached = dap.send("attach", attach);
     dap.event("initialized");
     let path = format!("tests/fixtures/kernels/{}", fixture.waves[0].expected["file"].as_str().unwrap());
-    let path = std::path::Path::new(env!("LANESCOPE_ROOT")).join(path);
+    let path = crate::support::root().join(path);
     let line = fixture.waves[0].expected["line"].clone();
     let set =
         dap.ask("setBreakpoints", &json!({ "source": { "path": path }, "breakpoints": [{ "line": line }] }));

@@ -1,7 +1,7 @@
 //! `x/i` and `disassemble` in gdb with the helper, and the text commands in both debuggers, against llvm-objdump.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::harness::{Server, lldb_name};
@@ -15,7 +15,7 @@ const DUMPS: [&str; 5] =
 pub(crate) const LOADED: u64 = 0x7f00_0010_0000;
 
 pub(crate) fn helper(client: &str) -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join(format!("clients/{client}/lanescope.py"))
+    crate::support::root().join(format!("clients/{client}/lanescope.py"))
 }
 
 /// The newest llvm-objdump of the PATH, which scripts/setup installs.

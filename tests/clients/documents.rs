@@ -7,7 +7,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
 
 use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::script::{Debugger, Script, fail_with};
@@ -44,7 +43,7 @@ fn the_page_of_the_helpers_shows_what_is_printed() {
 
 /// Runs the blocks of a page, which has at least `least` typed lines.
 fn play(page: &str, least: usize) {
-    let root = Path::new(env!("LANESCOPE_ROOT"));
+    let root = crate::support::root();
     let text = fs::read_to_string(root.join(page)).unwrap();
     // Commands name fixtures relative to the repository, and write files.
     let folder = scratch("documents");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use super::harness::{Server, lldb_name, run, scratch, tool};
@@ -93,7 +93,7 @@ fn applying_a_command_to_all_lanes_asks_for_them_once() {
 }
 
 fn helper(client: &str) -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join(format!("clients/{client}/lanescope.py"))
+    crate::support::root().join(format!("clients/{client}/lanescope.py"))
 }
 
 fn everywhere(debugger: &Debugger, script: fn(&Fixture, &str) -> Script, least: usize) {

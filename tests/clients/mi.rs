@@ -72,7 +72,7 @@ pub(super) fn source_of_first_frame(name: &str, address: &str) -> String {
 #[test]
 fn a_front_end_of_gdb_has_the_helpers_commands() {
     let fixture = named("saxpy-gfx90a-O0");
-    let helper = Path::new(env!("LANESCOPE_ROOT")).join("clients/gdb/lanescope.py");
+    let helper = crate::support::root().join("clients/gdb/lanescope.py");
     let outer = scratch("outer.py");
     fs::write(&outer, format!("import gdb\ngdb.execute('source {}')\n", helper.display())).unwrap();
     let server = Server::start(&fixture.dump, &[]);

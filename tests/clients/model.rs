@@ -56,7 +56,7 @@ pub(crate) struct Memory {
 }
 
 pub(crate) fn fixtures_folder() -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures")
+    crate::support::root().join("tests/fixtures")
 }
 
 /// Copies the files of a fixture's dump into a new folder.

@@ -3,6 +3,7 @@
 //! A GPU is missing here. `run-tests` of the workflow stands for the crashing program: it does what ROCm's runtime does
 //! with `HSA_COREDUMP_PATTERN`, and pipes a sample core.
 
+use crate::support::root;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -13,10 +14,6 @@ use serde_json::{Map, Value, json};
 
 use crate::fixtures::{one_line, outside_ci};
 use crate::slim::{Scratch, words};
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("LANESCOPE_ROOT"))
-}
 
 /// The values of a YAML document, without anchors.
 fn yaml(text: &str) -> Value {
@@ -139,7 +136,13 @@ fn a_change_is_checked_by_what_is_about_it() {
     for (file, runs, lacks) in [
         (
             "src/triage/rank.rs",
-            &["-p lanescope ", "/^(triage)::/", "triage::hangs::", "hostile::faults::", "report::forms::"][..],
+            &[
+                "--lib -p lanescope ",
+                "/^(triage)::/",
+                "triage::hangs::",
+                "hostile::faults::",
+                "report::forms::",
+            ][..],
             &["logs::agent::", "clients", "make-fixtures"][..],
         ),
         ("src/import/umr/mod.rs", &["/^(import)::/", "logs::umr::", "gdb::"], &["triage::hangs::"]),
@@ -149,16 +152,13 @@ fn a_change_is_checked_by_what_is_about_it() {
             &["package(dwarf-heterogeneous)", "dwarf::", "hostile::work::"],
             &["(triage)"],
         ),
-        (
-            "tests/suite/triage/hangs.rs",
-            &["-p lanescope-tests ", "triage::hangs::"],
-            &["triage::scores", "--lib"],
-        ),
+        ("tests/suite/triage/hangs.rs", &["triage::hangs::"], &["triage::scores", "--lib"]),
         ("tests/clients/gdb.rs", &["binary(clients) & test(/^(gdb::.*)$/)"], &["lldb::"]),
-        ("docs/check.md", &["pages::", "expectations::"], &["clippy", "clients"]),
-        ("tests/fixtures/dumps/calls-gfx90a/manifest.toml", &["make-fixtures --check"], &["clippy"]),
-        ("templates/report/style.css", &["report::.*"], &["clippy"]),
-        ("fuzz/fuzz_targets/expression.rs", &["-p lanescope-fuzz "], &["clients"]),
+        ("docs/check.md", &["pages::", "expectations::"], &["--lib", "clients"]),
+        ("tests/fixtures/dumps/calls-gfx90a/manifest.toml", &["make-fixtures --check"], &["--lib"]),
+        ("templates/report/style.css", &["report::.*"], &["--lib"]),
+        ("fuzz/src/evaluate.rs", &["fuzzed::"], &["clients", "--benches"]),
+        ("benches/attach.rs", &["--benches"], &["fuzzed::"]),
     ] {
         let plan = plan(&[file]).unwrap();
         runs.iter().for_each(|part| assert!(plan.contains(part), "{file}: no {part}: {plan}"));

@@ -15,9 +15,9 @@ use lanescope::view::{Extent, View, Views};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use serde_json::Value;
 
-use crate::dwarf::root;
 use crate::fixtures::{copy_dump, fixtures, open};
 use crate::server::framed;
+use crate::support::root;
 use crate::view::ask;
 
 const NAME: &str = "call-gfx90a-O0";

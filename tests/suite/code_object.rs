@@ -246,7 +246,7 @@ fn metadata_is_readelfs() {
 fn host_programs_and_ranges_are_opened() {
     let folder = folder("host");
     let path = |name: &str| folder.join(name);
-    let fixture = |name: &str| Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/code").join(name);
+    let fixture = |name: &str| crate::support::root().join("tests/fixtures/code").join(name);
     let gpus = [fixture("saxpy-gfx90a-O0.hsaco"), fixture("saxpy-gfx1100-O0.hsaco")];
     fs::write(path("empty"), []).unwrap();
     let mut bundler = Command::new(newest("clang-offload-bundler"));
@@ -309,7 +309,7 @@ fn host_programs_and_ranges_are_opened() {
 
 /// A gfx90a dump with a bundle as its code object prints the same variables.
 fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
-    let fixture = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let fixture = crate::support::root().join("tests/fixtures/dumps/saxpy-gfx90a-O0");
     let expected = program(&["locals", fixture.to_str().unwrap(), "--json"]).stdout;
     assert!(text(&expected).contains("stride"));
     let copy = folder.join("dump");
@@ -340,7 +340,7 @@ fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
 /// Each argument has the bytes that the model passed, and the source's name and type.
 #[test]
 fn arguments_are_what_the_models_passed() {
-    let root = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures");
+    let root = crate::support::root().join("tests/fixtures");
     let mut compared = 0;
     for file in fs::read_dir(root.join("expected")).unwrap() {
         let expected: Value = serde_json::from_slice(&fs::read(file.unwrap().path()).unwrap()).unwrap();
@@ -381,7 +381,7 @@ fn arguments_are_what_the_models_passed() {
 
 #[test]
 fn arguments_that_were_not_captured_have_no_value() {
-    let root = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/dumps");
+    let root = crate::support::root().join("tests/fixtures/dumps");
     let manifest = fs::read_to_string(root.join("inline.toml")).unwrap();
     // The dispatch points to memory that was not captured; to an unmapped address.
     let elsewhere = manifest.replace("\nkernarg = \"0x7f0000400000\"", "\nkernarg = \"0x7f0000999000\"");

@@ -220,7 +220,7 @@ fn a_bad_file_of_numbers_ends_every_command() {
     let missing = folder.0.join("missing.toml");
     let own = fixtures().join("dumps").join(DUMP);
     let object = fixtures().join("code/draft_ops-gfx1100.hsaco");
-    let cases = Path::new(env!("LANESCOPE_ROOT")).join("tests/eval/draft.toml");
+    let cases = crate::support::root().join("tests/eval/draft.toml");
     let commands: [(&[&str], &Path); 5] = [
         (&["locals"], &own),
         (&["export"], &own),

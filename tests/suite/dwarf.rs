@@ -1,5 +1,6 @@
 //! Expressions of the fixtures, compared with llvm-dwarfdump.
 
+use crate::support::root;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,11 +9,6 @@ use lanescope::dwarf::print::{self, NoNames};
 use lanescope::dwarf::text::assemble;
 use lanescope::dwarf::{Dialect, Encoding, Program};
 use serde_json::Value;
-
-/// The folder of the package.
-pub(crate) fn root() -> PathBuf {
-    PathBuf::from(env!("LANESCOPE_ROOT"))
-}
 
 /// Every fixture code object that LLVM's tools can read; they do not support the draft dialect.
 pub(crate) fn objects() -> Vec<PathBuf> {

@@ -33,7 +33,7 @@ pub(crate) fn outside_ci(command: &mut Command) -> &mut Command {
 }
 
 pub(crate) fn fixtures() -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures")
+    crate::support::root().join("tests/fixtures")
 }
 
 /// Copies the files of a fixture's dump into a new folder.

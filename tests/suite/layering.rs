@@ -4,6 +4,7 @@ mod clocks;
 mod inside;
 mod public;
 
+use crate::support::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,10 +69,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ("env_logger", &["main"]),
     ("humantime", &["main"]),
 ];
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("LANESCOPE_ROOT"))
-}
 
 /// Every Rust file of the two crates, with its module; the evaluator's is `dwarf`, its name in the other crate.
 fn sources() -> Vec<(String, PathBuf, String)> {
@@ -396,6 +393,9 @@ fn every_fuzz_target_is_listed() {
         .map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     assert_eq!(listed, files, "fuzz/Cargo.toml and the files");
+    let functions: BTreeSet<String> =
+        lanescope_fuzz::TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(listed, functions, "fuzz/Cargo.toml and the library");
     let rows: BTreeSet<String> = read("README.md")
         .lines()
         .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))

@@ -18,6 +18,7 @@ mod expectations;
 mod faults;
 mod fixtures;
 mod frames;
+mod fuzzed;
 mod hostile;
 mod lane_states;
 mod lanes;

@@ -8,7 +8,8 @@ use lanescope::dwarf::text::{Field, OPERATIONS, Shape, codes};
 use lanescope::dwarf::{Cause, Dialect, Encoding, Operation, Program};
 use serde_json::Value;
 
-use super::dwarf::{bytes, root};
+use super::dwarf::bytes;
+use crate::support::root;
 
 /// The case files with their stems, in order.
 fn files() -> Vec<(String, toml::Table)> {

@@ -8,8 +8,8 @@ use lanescope::triage::MissingData;
 use serde_json::{Value, json};
 
 use crate::cli::text;
-use crate::dwarf::root;
 use crate::fixtures::one_line;
+use crate::support::root;
 
 const COLUMNS: usize = 80;
 /// A wave of a core whose values are in doubt; the dump has a warning of more than a line.

@@ -1,16 +1,13 @@
 //! Documents: every page is in the index, links lead to existing files and headings, and lines have 120 columns at
 //! most.
 
+use crate::support::root;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Columns of a line.
 const MAX_COLUMNS: usize = 120;
-
-fn root() -> &'static Path {
-    Path::new(env!("LANESCOPE_ROOT"))
-}
 
 /// README.md and other pages of the root, docs/, and the READMEs of other folders.
 fn pages() -> Vec<PathBuf> {

@@ -1,14 +1,11 @@
 //! Packages: the tree of scripts/release around this build's program, the crates, and the compiler's version.
 
+use crate::support::root;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::pages::links;
-
-fn root() -> PathBuf {
-    env!("LANESCOPE_ROOT").into()
-}
 
 fn succeed(command: &mut Command) -> String {
     let output = command.current_dir(root()).output().unwrap();

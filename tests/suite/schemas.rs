@@ -2,6 +2,7 @@
 //!
 //! The check is strict: a member that the schema lacks is an error, which a reader would ignore.
 
+use crate::support::root;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -17,10 +18,6 @@ use crate::dwarf::newest;
 use crate::fixtures::fixtures;
 use crate::support::least;
 use crate::support::sample::sampled;
-
-fn root() -> &'static Path {
-    Path::new(env!("LANESCOPE_ROOT"))
-}
 
 /// The names of the schemas, `lanescope.waves/1`, and the validator of all: tests/browser/schemas.js, a process with ajv.
 struct Schemas {

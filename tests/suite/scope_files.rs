@@ -114,7 +114,7 @@ fn the_draft_of_the_demo_has_the_fault_of_its_model() {
 
 /// The blocks of docs/check.md in a language.
 fn blocks(language: &str) -> Vec<String> {
-    let page = fs::read_to_string(Path::new(env!("LANESCOPE_ROOT")).join("docs/check.md")).unwrap();
+    let page = fs::read_to_string(crate::support::root().join("docs/check.md")).unwrap();
     let start = format!("```{language}\n");
     let blocks: Vec<String> =
         page.split(&start).skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect();
@@ -131,7 +131,7 @@ fn examples_of_the_page_are_in_format_and_hold() {
         for line in &file.lines {
             let Content::Dump(names) = &line.content else { continue };
             for name in names {
-                let dump = open(&Path::new(env!("LANESCOPE_ROOT")).join(name));
+                let dump = open(&crate::support::root().join(name));
                 assert_eq!(failing(&file, &dump), Vec::<String>::new(), "{text}");
                 held += 1;
             }
@@ -143,7 +143,7 @@ fn examples_of_the_page_are_in_format_and_hold() {
 /// Statements in the tables of the page.
 #[test]
 fn statements_of_the_page_are_parsed() {
-    let page = fs::read_to_string(Path::new(env!("LANESCOPE_ROOT")).join("docs/check.md")).unwrap();
+    let page = fs::read_to_string(crate::support::root().join("docs/check.md")).unwrap();
     let section = |name: &str| {
         let (_, rest) = page.split_once(name).unwrap();
         rest.lines()

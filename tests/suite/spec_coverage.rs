@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use super::dwarf::root;
+use crate::support::root;
 
 /// Contents of the five specifications: headings, operations, attributes, tags, call frame instructions and rules,
 /// tables and address spaces, separated by semicolons. The source is the documents themselves, which are not part of

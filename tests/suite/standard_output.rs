@@ -1,7 +1,6 @@
 //! Answers that cannot be written: on a full disk, to a closed standard output, to one without write access.
 
 use std::fs::{self, File};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::cli::{run, text};
@@ -73,7 +72,7 @@ fn fails(arguments: &[String], redirection: &str) {
 
 /// The arguments of a line. `OUT` is removed: the command writes it again.
 fn arguments(scratch: &Scratch, line: &str) -> Vec<String> {
-    let root = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures");
+    let root = crate::support::root().join("tests/fixtures");
     let dump = root.join("demo.zip");
     let scope = scratch.path("a.scope");
     fs::write(&scope, format!("dump {}\nwaves 1000000\n", words(&dump))).unwrap();

@@ -1,7 +1,5 @@
 //! The section "User actions" of docs/clients.md: every action has results for both clients, and existing tests.
 
-use std::path::Path;
-
 use crate::fixtures::one_line;
 
 /// Items of an action: results and tests, in the order of the page.
@@ -9,7 +7,7 @@ const ITEMS: [&str; 3] = ["gdb: ", "lldb: ", "tests: "];
 
 #[test]
 fn every_user_action_has_tests() {
-    let root = Path::new(env!("LANESCOPE_ROOT"));
+    let root = crate::support::root();
     let page = std::fs::read_to_string(root.join("docs/clients.md")).unwrap();
     let (_, section) = page.split_once("\n## User actions\n").expect("the section of actions");
     let section = section.split("\n## ").next().unwrap();

@@ -1,5 +1,6 @@
 //! Words that the project does not use: names and phrases that need a glossary. One thing has one word.
 
+use crate::support::root;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -56,11 +57,6 @@ const WORDS: &[(&str, &str)] = &[
     ("nobody says", "unknown"),
 ];
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("LANESCOPE_ROOT"))
-}
-
-/// Text files below a folder with one of these extensions.
 /// The files of a folder, and of the folders in it, that end so.
 pub(crate) fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -76,7 +72,7 @@ pub(crate) fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>
 
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for folder in ["src", "evaluator/src", "tests", "benches", "fuzz/fuzz_targets", "examples"] {
+    for folder in ["src", "evaluator/src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets", "examples"] {
         files(&root().join(folder), &["rs"], &mut found);
     }
     found.retain(|path| !path.ends_with("tests/suite/words.rs"));

@@ -16,6 +16,11 @@ use std::time::{Duration, Instant};
 pub(crate) use sample::least;
 pub(crate) use wait::{PATIENCE, until};
 
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("LANESCOPE_ROOT"))
+}
+
 /// The path of the program under test: of the tests' own profile, in the folder above theirs.
 pub(crate) fn program() -> &'static str {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {
@@ -31,7 +36,7 @@ pub(crate) fn program() -> &'static str {
 /// in the background inherit ignored ones.
 pub(crate) fn lanescope() -> Command {
     let mut command = Command::new("/usr/bin/env");
-    command.arg("--default-signal").arg(program()).current_dir(env!("LANESCOPE_ROOT"));
+    command.arg("--default-signal").arg(program()).current_dir(root());
     command
 }
 

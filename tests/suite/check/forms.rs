@@ -170,7 +170,7 @@ fn gitlab_has_its_members_and_paths() {
 
 /// The schema of Jenkins' xUnit plugin, of a package that scripts/setup unpacks.
 fn schema() -> PathBuf {
-    let path = Path::new(env!("LANESCOPE_ROOT")).join("tests/junit/junit-10.xsd");
+    let path = crate::support::root().join("tests/junit/junit-10.xsd");
     assert!(path.is_file(), "no junit-10.xsd: run scripts/setup");
     path
 }

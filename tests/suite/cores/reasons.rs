@@ -1,6 +1,5 @@
 //! Messages: plausible damage, options that contradict the core, and parts that never existed.
 
-use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -383,7 +382,7 @@ fn monitor_notices_lists_every_problem() {
 #[test]
 fn a_file_that_is_no_host_core_is_rejected_with_a_hint() {
     let (bytes, _) = sample("gfx90a-split");
-    let file = Path::new(env!("LANESCOPE_ROOT")).join("Cargo.toml");
+    let file = crate::support::root().join("Cargo.toml");
     let (ok, _, told) = run(&bytes, "info", &["--host-core", file.to_str().unwrap()]);
     assert!(!ok && told.contains("no ELF core (expected an ELF core of the host process)"), "{told}");
     assert!(told.contains("--host-core") && !told.contains("umr"), "{told}");

@@ -9,7 +9,7 @@ use super::writer::RULE;
 use super::{export, folder, problems, run};
 
 fn text(name: &str) -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/logs").join(name)
+    crate::support::root().join("tests/fixtures/logs").join(name)
 }
 
 /// Values at JSON pointers. A register without any captured part has no key: its value here is null.
@@ -264,7 +264,7 @@ pub(super) fn image_end(object: &Path) -> u64 {
 
 impl Saved {
     fn new(name: &str, fixture: &str) -> Self {
-        let fixtures = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures");
+        let fixtures = crate::support::root().join("tests/fixtures");
         let expected = fs::read(fixtures.join(format!("expected/{fixture}.json"))).unwrap();
         let expected: Value = serde_json::from_slice(&expected).unwrap();
         let object = fixtures.join(format!("code/{fixture}.hsaco"));

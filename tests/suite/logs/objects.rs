@@ -23,7 +23,7 @@ fn built(folder: &Path, kernel: &str, gpu: &str) -> PathBuf {
     let mut clang = Command::new(newest("clang"));
     clang.args(["-target", "amdgcn-amd-amdhsa", &format!("-mcpu={gpu}"), "-nogpulib", "-g", "-O2"]);
     clang.args(["-Wl,--build-id=sha1", "-o"]).arg(&object);
-    let sources = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/kernels");
+    let sources = crate::support::root().join("tests/fixtures/kernels");
     ran(clang.arg(sources.join(format!("{kernel}.cl"))));
     object
 }
@@ -301,7 +301,7 @@ fn a_processor_that_the_log_contradicts_is_reported() {
 /// Two builds have a kernel at the same place, and the log's instructions have the names of one of them.
 #[test]
 fn instructions_choose_between_builds() {
-    let code = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/gpucore/code");
+    let code = crate::support::root().join("tests/fixtures/gpucore/code");
     let folder = folder("builds");
     let symbols = folder.join("symbols");
     fs::create_dir(&symbols).unwrap();

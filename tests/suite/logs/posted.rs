@@ -338,7 +338,7 @@ fn text_without_waves_is_reported() {
 fn options_without_effect_are_reported() {
     let log = file("unused-log", writer::agent(&model::Wave::some(GFX90A, 1), Form::Plain, None));
     let umr = file("unused-umr", hardware(&waves(NAVI31), false));
-    let dump = Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip");
+    let dump = crate::support::root().join("tests/fixtures/demo.zip");
     let given = [
         "--host-core",
         "x",

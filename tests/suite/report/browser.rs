@@ -1,7 +1,7 @@
 //! Reports in a real browser: console, requests, accessibility, order and filter, keyboard, names as attacks.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn quiet(browser: &Browser, file: &File) {
 
 /// Rules of accessibility that the page breaks.
 fn check_access(browser: &Browser, what: &str) {
-    let folder = Path::new(env!("LANESCOPE_ROOT")).join("tests/browser/node_modules/axe-core/axe.min.js");
+    let folder = crate::support::root().join("tests/browser/node_modules/axe-core/axe.min.js");
     let axe = fs::read_to_string(folder).expect("no axe-core: run scripts/setup");
     browser.run(&axe);
     let found = browser.wait(

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
@@ -191,7 +190,7 @@ const VALUES: [&str; 5] = ["2654435761", "4294967296", "500", "00 00 7c 41", "10
 
 #[test]
 fn values_are_left_out_on_request() {
-    let demo = open(&Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip"));
+    let demo = open(&crate::support::root().join("tests/fixtures/demo.zip"));
     for (name, form) in forms(&of_demo()).iter().filter(|(name, _)| **name != "json") {
         assert!(VALUES.iter().all(|value| form.contains(value)), "{name}");
     }

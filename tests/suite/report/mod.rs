@@ -9,7 +9,6 @@ mod page;
 mod webdriver;
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use lanescope::postmortem::{self, Model, Options};
@@ -39,7 +38,7 @@ fn model_with(dump: &Arc<Dump>, options: Options) -> Model {
 }
 
 fn of_demo() -> Model {
-    model(&open(&Path::new(env!("LANESCOPE_ROOT")).join("tests/fixtures/demo.zip")))
+    model(&open(&crate::support::root().join("tests/fixtures/demo.zip")))
 }
 
 fn html(model: &Model) -> String {

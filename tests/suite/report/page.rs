@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use super::{hang, hostile, html, model, of_demo};
 
 /// Errors of html-validate by the HTML standard.
 fn errors(page: &str) -> String {
-    let folder = Path::new(env!("LANESCOPE_ROOT")).join("tests/browser");
+    let folder = crate::support::root().join("tests/browser");
     let file = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
     fs::write(file.path(), page).unwrap();
     let mut command = Command::new(folder.join("node_modules/.bin/html-validate"));

@@ -7,7 +7,8 @@
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use crate::dwarf::{newest, ran, root};
+use crate::dwarf::{newest, ran};
+use crate::support::root;
 use lanescope::arch::{RegClass, Register, Targets, WaveArch};
 use lanescope::capture::{
     Agent, Backing, BackingId, Capture, CodeObject, Dispatch, Extent, MemoryBacking, MemoryMap, Queue,

@@ -16,7 +16,7 @@
 //! written in the place of expectations that did not hold; read the diff before you keep it.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::framed;
@@ -40,7 +40,7 @@ transcripts! {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("LANESCOPE_ROOT")).join("tests/transcripts")
+    crate::support::root().join("tests/transcripts")
 }
 
 #[test]

@@ -358,7 +358,7 @@ impl Case {
     fn source(&self) -> Option<(String, Vec<u8>)> {
         let stem = self.code.split('-').next().filter(|_| self.fault.is_none())?;
         let path = format!("tests/fixtures/kernels/{stem}.hip");
-        let text = std::fs::read(std::path::Path::new(env!("LANESCOPE_ROOT")).join(&path)).unwrap();
+        let text = std::fs::read(crate::support::root().join(&path)).unwrap();
         Some((path, text))
     }
 

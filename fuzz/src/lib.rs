@@ -1,0 +1,38 @@
+//! What the fuzz targets do with their bytes. The programs of libFuzzer in `fuzz_targets/` only call these: everything else can
+//! be checked, linted and run without it.
+
+pub mod code_object;
+pub mod decode;
+pub mod dies;
+pub mod evaluate;
+pub mod link_map;
+pub mod logs;
+pub mod manifest;
+pub mod note;
+pub mod packets;
+pub mod paths;
+pub mod save_area;
+pub mod scope_file;
+pub mod unwind;
+pub mod view;
+
+/// A target: any bytes are input, and a panic is a fault.
+pub type Target = fn(&[u8]);
+
+/// All targets by their names.
+pub const TARGETS: [(&str, Target); 14] = [
+    ("code_object", code_object::run),
+    ("decode", decode::run),
+    ("dies", dies::run),
+    ("evaluate", evaluate::run),
+    ("link_map", link_map::run),
+    ("logs", logs::run),
+    ("manifest", manifest::run),
+    ("note", note::run),
+    ("packets", packets::run),
+    ("paths", paths::run),
+    ("save_area", save_area::run),
+    ("scope_file", scope_file::run),
+    ("unwind", unwind::run),
+    ("view", view::run),
+];
