@@ -28,7 +28,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(crate) use tests::{assembled, assembled_for, newest_llvm};
+pub(crate) use tests::{assembled, assembled_for, newest_llvm, some_objects};
 mod uri;
 
 use std::collections::{HashMap, HashSet};

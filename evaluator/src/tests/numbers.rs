@@ -141,6 +141,10 @@ proptest! {
         prop_assert_eq!(to(ty(TypeEncoding::FLOAT, 64)) as u64, (cut as f64).to_bits());
         prop_assert_eq!(to(ty(TypeEncoding::FLOAT, 32)) as u32, (cut as f32).to_bits());
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn wide_division_undoes_multiplication(a in number(), b in number(), c in number()) {

@@ -47,7 +47,7 @@ fn headers_are_readelfs() {
 fn sections_and_segments_are_readelfs() {
     for path in objects() {
         let object = parse(&path);
-        let text = readelf(&["-S", "--wide"], &path);
+        let text = readelf(&["-S", "-l", "--wide"], &path);
         let rows = text.lines().filter_map(|line| line.trim_start().strip_prefix('[')?.split_once("] "));
         let rows: Vec<_> =
             rows.filter(|(index, _)| index.trim().parse::<usize>().is_ok_and(|index| index > 0)).collect();
@@ -58,7 +58,6 @@ fn sections_and_segments_are_readelfs() {
             let ours = [section.address, section.offset, section.size];
             assert_eq!(ours, [hex(fields[2]), hex(fields[3]), hex(fields[4])], "{path:?} {}", section.name);
         }
-        let text = readelf(&["-l", "--wide"], &path);
         let loads = text.lines().filter_map(|line| line.trim_start().strip_prefix("LOAD"));
         let loads: Vec<Vec<&str>> = loads.map(|line| line.split_whitespace().collect()).collect();
         let ours: Vec<_> = object.segments().iter().filter(|segment| segment.is_loaded()).collect();

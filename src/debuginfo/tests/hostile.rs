@@ -147,7 +147,7 @@ fn survives_a_section_being_cut() {
             if !section.name.starts_with(".debug") {
                 continue;
             }
-            for part in sampled(0..12, 5) {
+            for part in sampled(0..12, 7) {
                 let mut damaged = object.clone();
                 let size = headers + index * 64 + 32;
                 damaged[size..size + 8].copy_from_slice(&(section.size * part / 12).to_le_bytes());
@@ -161,7 +161,7 @@ fn survives_a_section_being_cut() {
 fn survives_flipped_bytes() {
     let mut state = 1;
     for object in own_objects() {
-        for round in sampled(0..120, 7) {
+        for round in sampled(0..120, 17) {
             let mut damaged = object.clone();
             for _ in 0..1 + round % 8 {
                 let at = random(&mut state) as usize % damaged.len();
@@ -182,7 +182,7 @@ fn survives_flipped_debug_bytes() {
     for object in own_objects() {
         let code_object = CodeObject::parse(object.clone()).expect("a code object");
         for section in code_object.sections().iter().filter(|section| section.name.starts_with(".debug")) {
-            for round in sampled(0..30, 13) {
+            for round in sampled(0..30, 29) {
                 let mut damaged = object.clone();
                 for _ in 0..1 + round % 4 {
                     let at = section.offset + random(&mut state) % section.size.max(1);

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::debug_info;
 use super::dwarfdump::{Die, Dump, assemble, range, tool};
-use crate::codeobject::ElfAddress;
+use crate::codeobject::{ElfAddress, some_objects};
 use crate::debuginfo::{DebugInfo, Location, VariableAt};
+use crate::sample::least;
 
 /// Objects of this folder, and the package's shared fixtures.
 pub(super) fn objects() -> Vec<PathBuf> {
@@ -15,12 +16,9 @@ pub(super) fn objects() -> Vec<PathBuf> {
     let shared = root.join("tests/fixtures/code");
     let folders = [own, shared].into_iter().filter(|folder| folder.is_dir());
     let files = folders.flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
-    let paths = files.map(|file| file.expect("a file").path());
-    let mut objects: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    let mut objects = some_objects(files.map(|file| file.expect("a file").path()).collect());
     // llvm-dwarfdump does not support the drafts' operations; drafts.rs tests that object.
     objects.retain(|path| !path.to_string_lossy().contains("/draft_ops-"));
-    objects.sort();
     assert!(objects.len() >= 8);
     objects
 }
@@ -182,7 +180,7 @@ fn variables_are_those_of_dwarfdump() {
             checked += variables.len();
         }
     }
-    assert!(checked > 2000, "{checked}");
+    assert!(checked > least(2000, 600), "{checked}");
 }
 
 #[test]

@@ -140,9 +140,9 @@ fn what_was_decoded_is_kept_until_its_bytes_change() {
     let other = disassembler.decode(&gfx90a, 0x1000, &code[..8]).unwrap();
     assert_eq!(disassembler.kept(&gfx90a, 0x1000).unwrap(), other);
     assert!(disassembler.kept(&gfx90a, 0x1008).is_none());
-    for number in 1..=MAX_KEPT as u64 {
-        disassembler.decode(&gfx90a, 0x1000 + number * 0x100, &NOP).unwrap();
-    }
+    let more: Vec<(u64, &[u8])> =
+        (1..=MAX_KEPT as u64).map(|number| (0x1000 + number * 0x100, &NOP[..])).collect();
+    disassembler.decode_all(&gfx90a, &more).unwrap();
     assert!(disassembler.kept(&gfx90a, 0x1000).is_none());
     assert!(disassembler.kept(&gfx90a, 0x1100).is_some());
 }

@@ -250,7 +250,11 @@ fn several_pieces_are_listed_as_each_alone() {
         let program = newest_llvm(tool);
         type Pieces = Vec<(u64, Vec<u8>)>;
         let mut of_machine: BTreeMap<String, (Machine, Pieces)> = BTreeMap::new();
-        for path in objects() {
+        let branching = |path: &PathBuf| {
+            let path = path.to_string_lossy();
+            path.contains("diverge-") || path.contains("w64")
+        };
+        for path in objects().into_iter().filter(branching) {
             let (start, bytes, machine) = code(&path);
             let pieces = of_machine.entry(format!("{machine:?}")).or_insert((machine, Vec::new()));
             // A cut inside of an instruction must not reach into the next piece.
@@ -259,7 +263,6 @@ fn several_pieces_are_listed_as_each_alone() {
         }
         let (mut pieces, mut targets) = (0, 0);
         for (machine, all) in of_machine.values() {
-            let all = &all[..all.len().min(8)];
             let (batch, alone) = [0, 1].map(|_| Disassembler::new(Some(program.clone()))).into();
             let given: Vec<(u64, &[u8])> = all.iter().map(|(at, bytes)| (*at, bytes.as_slice())).collect();
             let got = batch.decode_all(machine, &given).unwrap();
@@ -271,6 +274,6 @@ fn several_pieces_are_listed_as_each_alone() {
             }
             pieces += given.len();
         }
-        assert!(pieces > 30 && (targets > 20 || tool == "llvm-mc"), "{pieces} pieces, {targets} branches");
+        assert!(pieces > 20 && (targets > 20 || tool == "llvm-mc"), "{pieces} pieces, {targets} branches");
     }
 }

@@ -1,6 +1,6 @@
 use std::io::Read as _;
 
-use super::{Document, Format, MAX_DOCUMENT, MAX_LEFT, MAX_SEARCHED, MOST, Most, OtherFileError, START};
+use super::{Document, Format, MAX_LEFT, MOST, Most, OtherFileError, START};
 use crate::import::text::MAX_EXCERPT;
 
 /// Detected format of a whole file.
@@ -206,24 +206,25 @@ fn searching_is_bounded() {
     let before = b"x".repeat(chunk + MAX_LEFT + 10);
     assert_eq!(search(&[&before[..], header].concat()), Some(Format::AgentLog));
     for endless in [b'{', b' '] {
-        assert_eq!(super::document(std::io::repeat(endless).take(MAX_DOCUMENT)), Document::Broken);
+        assert_eq!(super::document(std::io::repeat(endless).take(1 << 16)), Document::Broken);
     }
 }
 
-/// Bytes that `format` reads of endless text: a GiB of text, 64 MiB of a document.
+/// `format` reads as much of endless text, and of an endless document, as its limits, which are small here.
 #[test]
 fn endless_text_is_read_as_far_as_the_bounds() {
     let taken = std::cell::RefCell::new(Vec::new());
-    for (start, wanted) in [(b"text", &[1u64 << 30][..]), (b"{\"a\"", &[64 << 20, 1 << 30])] {
+    let most = Most { searched: 4 << 20, document: 1 << 20 };
+    for (start, wanted) in [(b"text", &[most.searched][..]), (b"{\"a\"", &[most.document, most.searched])] {
         taken.borrow_mut().clear();
         let again = || {
             taken.borrow_mut().push(0);
             Ok(Counted { taken: &taken })
         };
-        super::format(start, again).unwrap().unwrap_or(Format::Manifest);
+        super::format_within(start, again, &most).unwrap().unwrap_or(Format::Manifest);
         assert_eq!(taken.borrow().as_slice(), wanted);
     }
-    assert_eq!((MOST.searched, MOST.document), (MAX_SEARCHED, MAX_DOCUMENT));
+    assert_eq!((MOST.searched, MOST.document), (1 << 30, 64 << 20));
 }
 
 /// Endless blanks; the last field counts the bytes read.

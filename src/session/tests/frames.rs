@@ -14,7 +14,7 @@ use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress, Symbol, assembled, newest_llvm};
 use crate::dwarf::clang_xderef::Idiom;
-use crate::sample::sampled;
+use crate::sample::{least, sampled};
 use crate::session::print::{Query, VariableIn, Whereabouts};
 use crate::session::{Byte, Dump, InferredBy, LaneValue, Session, Stacks as _, ValueState, Variables as _};
 use crate::units::{AddressSpace, LaneId, LaneSet, WaveId, WaveSize};
@@ -240,7 +240,7 @@ fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
     let session = Session::new(Arc::clone(&dump), None).unwrap();
     let lanes: LaneSet = [0, 5, size.lanes() - 1].into_iter().map(LaneId).collect();
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for (index, (pc, frame, function, holds)) in each.iter().enumerate() {
+    for (index, (pc, frame, function, holds)) in sampled(each.iter().enumerate(), 4) {
         let wave = WaveId(index as u32);
         let at = format!("{path:?} {function} at {pc:#x}");
         let locals = session.locals(wave, lanes, 0).expect(&at);
@@ -330,7 +330,7 @@ fn a_variable_of_clangs_is_right_at_every_pc_of_its_function() {
         };
         for function in functions {
             let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
-            assert!(*shown > 30, "{gpu} {level} {function}: {shown}");
+            assert!(*shown > least(30, 0), "{gpu} {level} {function}: {shown}");
             assert_eq!(*absent, 0, "{gpu} {level} {function}");
         }
     }
@@ -376,7 +376,7 @@ fn an_argument_on_the_stack_is_right_at_every_pc_of_its_function() {
         let counts = check(&fixture(&format!("code/arguments-{gpu}-{level}.hsaco")), Idiom::Xderef);
         for function in ["wide", "narrow", "last"] {
             let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
-            assert!(*shown > 300, "{gpu} {level} {function}: {shown}");
+            assert!(*shown > least(300, 40), "{gpu} {level} {function}: {shown}");
             assert_eq!(*absent, 0, "{gpu} {level} {function}");
         }
     }
@@ -389,7 +389,7 @@ fn a_variable_is_right_in_every_part_of_its_function() {
         let counts = check(&fixture(&format!("code/parts-{gpu}.hsaco")), Idiom::Xderef);
         for function in ["two", "alone"] {
             let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
-            assert!(*shown > 600, "{gpu} {function}: {shown}");
+            assert!(*shown > least(600, 80), "{gpu} {function}: {shown}");
             assert_eq!(*absent, 0, "{gpu} {function}");
         }
     }
@@ -401,7 +401,7 @@ fn a_variable_of_flangs_is_right_at_every_pc_of_its_function() {
     for gpu in sampled(["gfx90a", "gfx942", "gfx1030", "gfx1100"], 3) {
         let counts = check(&fixture(&format!("compilers/procedures-{gpu}-O0.hsaco")), Idiom::PrivateFrame);
         let (shown, absent) = counts["_QMmPwork"];
-        assert!(shown > 1000, "{gpu}: {shown}");
+        assert!(shown > least(1000, 150), "{gpu}: {shown}");
         assert_eq!(absent, 0, "{gpu}");
     }
 }

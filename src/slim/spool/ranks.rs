@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::import::stream::{Layout, Segment};
 
 /// Maximum needed parts of segments in total: each queue has four.
-pub(super) const MAX_PARTS: usize = 1 << 20;
+const MAX_PARTS: usize = 1 << 20;
 
 /// The rank of a run, the most preferred first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +45,11 @@ pub(super) struct Runs {
 impl Runs {
     /// The runs of a layout, with `limit` bytes to keep.
     pub(super) fn new(layout: &Layout, limit: u64) -> Self {
+        Self::within(layout, limit, MAX_PARTS)
+    }
+
+    /// [`Runs::new`] with a maximum of needed parts.
+    pub(super) fn within(layout: &Layout, limit: u64, parts: usize) -> Self {
         let mut runs = Self::default();
         // If segments overlap in the file, the first one counts.
         let mut at = layout.start;
@@ -70,7 +75,7 @@ impl Runs {
                 runs.raise(*offset, end, Rank::Needed);
             }
         }
-        runs.need(layout, &own);
+        runs.need(layout, &own, parts);
         let needed = runs.left.get(&Rank::Needed).copied().unwrap_or(0);
         let mut capacity = limit.saturating_sub(layout.start).saturating_sub(needed);
         // Executable segments first, if a core marks any: no code object is a large segment.
@@ -87,9 +92,9 @@ impl Runs {
     }
 
     /// Ranks the parts that the note declares necessary.
-    fn need(&mut self, layout: &Layout, own: &[(u64, u64, Segment)]) {
+    fn need(&mut self, layout: &Layout, own: &[(u64, u64, Segment)], parts: usize) {
         let needed = crate::capture::joined(layout.needed.clone());
-        let mut left = MAX_PARTS;
+        let mut left = parts;
         for (first, end, segment) in own {
             let address = |offset: u64| segment.address.saturating_add(offset - segment.offset);
             let (low, high) = (address(*first), address(end - 1));

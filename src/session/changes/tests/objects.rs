@@ -11,6 +11,7 @@ use crate::arch::Targets;
 use crate::debuginfo::format::Letter;
 use crate::dwarf::Storage;
 use crate::import;
+use crate::sample::{least, sampled};
 use crate::session::print::{Query, VariableIn};
 use crate::session::variables::with_frame;
 use crate::session::{
@@ -79,7 +80,7 @@ fn variables_read_as_they_were_written() {
         let depth = expected["waves"][0]["callers"].as_array().map_or(0, Vec::len);
         let waves: Vec<WaveId> = session.waves().iter().copied().take(2).collect();
         for (wave, frame) in waves.iter().flat_map(|wave| (0..=depth).map(move |frame| (*wave, frame))) {
-            for lane in [0u8, 1, 17].map(LaneId) {
+            for lane in sampled([0u8, 1, 17], 2).map(LaneId) {
                 let Ok(locals) = session.locals(wave, LaneSet::one(lane), frame) else { continue };
                 for variable in locals.variables {
                     let value = &variable.lanes[0];
@@ -134,7 +135,14 @@ fn variables_read_as_they_were_written() {
         }
     }
     let counts = (written, constants, registers, memory, composites);
-    assert!(written > 150 && constants > 5 && registers > 20 && memory > 50 && composites > 5, "{counts:?}");
+    assert!(
+        written > least(150, 75)
+            && constants > least(5, 2)
+            && registers > least(20, 10)
+            && memory > least(50, 25)
+            && composites > least(5, 2),
+        "{counts:?}"
+    );
 }
 
 /// tests/fixtures/kernels/calls.s: `kept` of the outermost frame is in v40. `middle` saved its active lanes (every

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::arch::Targets;
 use crate::import::{self, Options};
+use crate::sample::sampled;
 use crate::session::{Dump, Inspect, Session};
 use crate::triage::hang::WaveState::{self, AtBarrier, Faulted, Halted, Running};
 use crate::triage::{Cause, MissingData, Question, Triage, triage};
@@ -52,18 +53,17 @@ fn stops_precede_places() {
 /// A healthy dispatch whose waves are captured anywhere is no hang.
 #[test]
 fn waves_that_run_are_no_hang() {
-    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"] {
-        for level in ["O0", "O2"] {
-            for kernel in ["lds", "saxpy", "diverge", "call"] {
-                let folder = tempfile::tempdir().unwrap();
-                let name = format!("{kernel}-{gpu}-{level}");
-                let found = asked(&running(&name, folder.path()));
-                let hang = found.hang.as_ref().unwrap();
-                assert!(!hang.is_hang && !hang.is_deadlock && hang.proof.is_empty(), "{name}: {hang:?}");
-                assert_ne!(found.cause, Some(Cause::Hang), "{name}");
-                assert!(!states(&found).contains(&WaveState::Unknown), "{name}: {hang:?}");
-            }
-        }
+    let gpus = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"];
+    let builds = gpus.into_iter().flat_map(|gpu| ["O0", "O2"].map(|level| format!("{gpu}-{level}")));
+    let kernels = ["lds", "saxpy", "diverge", "call"];
+    let names = builds.flat_map(|build| kernels.map(|kernel| format!("{kernel}-{build}")));
+    for name in sampled(names, 3) {
+        let folder = tempfile::tempdir().unwrap();
+        let found = asked(&running(&name, folder.path()));
+        let hang = found.hang.as_ref().unwrap();
+        assert!(!hang.is_hang && !hang.is_deadlock && hang.proof.is_empty(), "{name}: {hang:?}");
+        assert_ne!(found.cause, Some(Cause::Hang), "{name}");
+        assert!(!states(&found).contains(&WaveState::Unknown), "{name}: {hang:?}");
     }
 }
 

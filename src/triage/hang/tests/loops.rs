@@ -11,11 +11,17 @@ use crate::triage::hang::spin::{Compared, SteadyExit};
 use crate::triage::hang::state::CodePosition;
 use crate::triage::listings::{Decoded, Listing};
 
-/// Kernels with their listings.
-fn kernels() -> Vec<(String, Arc<Listing>)> {
-    let text = include_str!("loops.txt");
-    let sections = text.split("== ").skip(1).map(|section| {
-        let (name, lines) = section.split_once('\n').unwrap();
+/// The last part of a name: the kernel.
+fn kernel(name: &str) -> &str {
+    name.rsplit(' ').next().unwrap()
+}
+
+/// Kernels of these names with their listings, each so many names one.
+fn kernels(wanted: impl Fn(&str) -> bool, each: usize) -> impl Iterator<Item = (&'static str, Arc<Listing>)> {
+    let sections = include_str!("loops.txt").split("== ").skip(1);
+    let sections = sections.map(|section| section.split_once('\n').unwrap());
+    let sections: Vec<_> = sections.filter(|(name, _)| wanted(name)).collect();
+    sampled(sections, each).map(|(name, lines)| {
         let generation = Processor::named(name.split(' ').next().unwrap()).unwrap().generation;
         let lines: Vec<(u64, &str)> = lines
             .lines()
@@ -39,9 +45,8 @@ fn kernels() -> Vec<(String, Arc<Listing>)> {
         });
         let instructions = each.collect();
         let listing = Listing { function: None, generation: Some(generation), instructions };
-        (name.to_owned(), Arc::new(listing))
-    });
-    sections.collect()
+        (name, Arc::new(listing))
+    })
 }
 
 /// The instructions of loops by LLVM's branches: from the target of a branch backwards to the branch.
@@ -99,9 +104,9 @@ const SEVERAL: [(&str, usize); 4] = [("two_flags", 2), ("two_limits", 2), ("back
 #[test]
 fn loops_that_poll() {
     let mut count = 0;
-    for (name, listing) in kernels().into_iter().filter(|(name, _)| name.contains(" O2 ")) {
-        let kernel = name.rsplit(' ').next().unwrap();
-        let Some((_, accesses)) = POLLING.iter().find(|(known, _)| *known == kernel) else { continue };
+    let polling = |name: &str| POLLING.iter().find(|(known, _)| *known == kernel(name));
+    for (name, listing) in kernels(|name| name.contains(" O2 ") && polling(name).is_some(), 1) {
+        let (_, accesses) = polling(name).unwrap();
         let inside = in_loops(&listing);
         assert!(!inside.is_empty(), "{name}");
         for index in inside {
@@ -125,9 +130,9 @@ fn loops_that_poll() {
 #[test]
 fn loops_of_several_exits_that_poll() {
     let mut count = 0;
-    for (name, listing) in kernels() {
-        let kernel = name.rsplit(' ').next().unwrap();
-        let Some((_, polled)) = SEVERAL.iter().find(|(known, _)| *known == kernel) else { continue };
+    let several = |name: &str| SEVERAL.iter().find(|(known, _)| *known == kernel(name));
+    for (name, listing) in kernels(|name| several(name).is_some(), 1) {
+        let (_, polled) = several(name).unwrap();
         let is_load =
             |one: &&Decoded| one.text.starts_with("global_load") || one.text.starts_with("flat_load");
         let mut loads: Vec<u64> =
@@ -150,12 +155,8 @@ fn loops_of_several_exits_that_poll() {
 #[test]
 fn loops_that_work_do_not_poll() {
     let mut count = 0;
-    for (name, listing) in kernels() {
-        let kernel = name.rsplit(' ').next().unwrap();
-        if !WORKING.contains(&kernel) {
-            continue;
-        }
-        for one in sampled(listing.instructions.iter().filter(|one| one.effects.is_ok()), 5) {
+    for (name, listing) in kernels(|name| WORKING.contains(&kernel(name)), 1) {
+        for one in sampled(listing.instructions.iter().filter(|one| one.effects.is_ok()), 11) {
             let position = place(&listing, one.address).unwrap();
             let is_polling = matches!(
                 position.place,
@@ -171,11 +172,9 @@ fn loops_that_work_do_not_poll() {
 /// Unoptimised code: no access but the source's counts, and all loops without stores poll.
 #[test]
 fn unoptimised_loops() {
-    for (name, listing) in sampled(kernels().into_iter().filter(|(name, _)| name.contains(" O0 ")), 3) {
-        let kernel = name.rsplit(' ').next().unwrap();
-        if !POLLING.iter().any(|(known, _)| *known == kernel) {
-            continue;
-        }
+    let polls = |name: &str| POLLING.iter().any(|(known, _)| *known == kernel(name));
+    // Another kernel of each processor.
+    for (name, listing) in kernels(|name| name.contains(" O0 ") && polls(name), 6) {
         let inside = in_loops(&listing);
         let polling = inside.iter().filter(|index| {
             let position = place(&listing, listing.instructions[**index].address).unwrap();
@@ -190,10 +189,7 @@ fn unoptimised_loops() {
 #[test]
 fn loops_without_an_exit() {
     let mut count = 0;
-    for (name, listing) in kernels() {
-        if !ENDLESS.contains(&name.rsplit(' ').next().unwrap()) {
-            continue;
-        }
+    for (name, listing) in kernels(|name| ENDLESS.contains(&kernel(name)), 1) {
         for index in in_loops(&listing) {
             let position = place(&listing, listing.instructions[index].address).unwrap();
             // LLVM writes a branch on a register that the loop leaves unchanged: taken as long as VCC is not 0.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::codeobject::{Bytes, CodeObject, ElfAddress, newest_llvm};
+use crate::codeobject::{Bytes, CodeObject, ElfAddress, newest_llvm, some_objects};
 use crate::dwarf::cfi::{CfaRule, RegisterRule, Row};
 use crate::dwarf::{Budget, Program};
 use crate::session::stack::unwind::UnwindTable;
@@ -89,11 +89,7 @@ fn rules(text: &str) -> Vec<(String, String)> {
 fn rows_are_those_that_llvm_dwarfdump_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
     let (mut rows, mut count, mut of_eh_frame) = (0, 0, 0);
-    for file in fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "hsaco") {
-            continue;
-        }
+    for path in some_objects(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect()) {
         let object = CodeObject::parse(Bytes::from(fs::read(&path).unwrap())).unwrap();
         let table = UnwindTable::default();
         let budget = Budget::default();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::capture::CodeObject;
-use crate::codeobject::{self, Bytes, ElfAddress, newest_llvm};
+use crate::codeobject::{self, Bytes, ElfAddress, newest_llvm, some_objects};
+use crate::sample::least;
 use crate::session::Reader;
 use crate::session::tests::Maker;
 use crate::units::Address;
@@ -20,11 +21,7 @@ const SAMPLES: u64 = 40;
 fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
     let (mut compared, mut inlined) = (0, 0);
-    for file in fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "hsaco") {
-            continue;
-        }
+    for path in some_objects(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect()) {
         let bytes = fs::read(&path).unwrap();
         let text = codeobject::CodeObject::parse(Bytes::from(bytes.clone())).unwrap().text().unwrap();
         let step = ((text.end.0 - text.start.0) / SAMPLES / 4 * 4).max(4);
@@ -81,5 +78,8 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
             inlined += frames.len() - 1;
         }
     }
-    assert!(compared > 800 && inlined > 50, "only {compared} addresses, {inlined} inlined calls");
+    assert!(
+        compared > least(800, 200) && inlined > least(50, 10),
+        "only {compared} addresses, {inlined} inlined calls"
+    );
 }
