@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::disassembly::{LOADED, words};
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Register, Wave, fixtures_folder, named};
-use super::script::{Debugger, Script, gdbs, in_each};
+use super::script::{Debugger, Script, gdbs, half, in_each};
 use super::x86_facade::x86_view;
+use crate::support::least;
 
 const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
 /// Bytes of a line in gdb's code cache.
@@ -131,7 +132,8 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
 
 #[test]
 fn gdb_shows_no_instructions_of_x86() {
-    gdbs().for_each(|name| in_each(dumps(), &[], &Debugger::Gdb(name), gdb_script, 60));
+    let each = |gdb: Debugger| in_each(half(dumps(), &gdb), &[], &gdb, gdb_script, least(60, 30));
+    gdbs().map(Debugger::Gdb).for_each(each);
 }
 
 /// The raw bytes beside the helper's instructions are the GPU's.
@@ -234,7 +236,8 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
 
 #[test]
 fn lldb_shows_no_instructions_of_x86() {
-    in_each(dumps(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 60);
+    let lldb = Debugger::Lldb(lldb_name());
+    in_each(half(dumps(), &lldb), &[], &lldb, lldb_script, least(60, 20));
 }
 
 /// LLDB has no lane type: it prints lanes, but has no bytes of a single lane.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::harness::{Server, lldb_name, tool};
 use super::script::{Debugger, Script, debuggers, fail_with, gdbs};
+use crate::support::{least, sample::sampled};
 
 /// Unified cores, and GPU cores with separate code objects.
 const SAMPLES: [&str; 5] =
@@ -140,7 +141,7 @@ fn in_every(debugger: &Debugger, script: fn(&str, &str) -> Script) {
         server.finish_after(&EXPECTED);
     }
     fail_with(wrong);
-    assert!(checks > 3000, "only {checks} answers were judged");
+    assert!(checks > least(3000, 400), "only {checks} answers were judged");
 }
 
 fn gdb(name: &str, address: &str) -> Script {
@@ -156,7 +157,7 @@ fn gdb(name: &str, address: &str) -> Script {
             let right = row.contains(&format!(" {function} (")) && row.trim_end().ends_with(&line);
             if right { Ok(()) } else { Err(format!("expected {function} at {line}, got {text:?}")) }
         });
-        for lane in lanes(&wave) {
+        for lane in sampled(lanes(&wave), 5) {
             script.say(format!("set var $lane={lane}"));
             for (variable, values) in &wave.variables {
                 let value = values[lane].clone();
@@ -182,7 +183,7 @@ fn lldb(name: &str, address: &str) -> Script {
                 text.lines().any(|row| row.contains("frame #0") && row.contains(&format!("`{function}")));
             if right { Ok(()) } else { Err(format!("expected {function}, got {text:?}")) }
         });
-        for lane in lanes(&wave) {
+        for lane in sampled(lanes(&wave), 5) {
             script.say(format!("register write lane {lane}"));
             for (variable, values) in &wave.variables {
                 let value = values[lane].clone();

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, fixtures_folder, named};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, fail_with, half};
+use crate::support::sample::sampled;
 
 /// One fixture per family of GPUs, and of both wave sizes.
 const DUMPS: [&str; 5] =
@@ -79,9 +80,13 @@ fn check(listing: &BTreeMap<u64, String>, from: u64, count: usize, text: &str) -
     if got == expected { Ok(()) } else { Err(format!("expected {expected:?}, got {text}")) }
 }
 
-fn each(debugger: &Debugger, script: fn(&Fixture, &str) -> Script) {
+fn each(
+    dumps: impl IntoIterator<Item = &'static str>,
+    debugger: &Debugger,
+    script: fn(&Fixture, &str) -> Script,
+) {
     let mut wrong = Vec::new();
-    for name in DUMPS {
+    for name in dumps {
         let fixture = named(name);
         let server = Server::start(&fixture.dump, &[]);
         let script = script(&fixture, &server.address);
@@ -139,12 +144,12 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
 
 #[test]
 fn gdb_shows_instructions() {
-    each(&Debugger::Gdb("gdb"), gdb_script);
+    each(sampled(DUMPS, 2), &Debugger::Gdb("gdb"), gdb_script);
 }
 
 #[test]
 fn gdb_multiarch_shows_instructions() {
-    each(&Debugger::Gdb("gdb-multiarch"), gdb_script);
+    each(sampled(DUMPS, 5), &Debugger::Gdb("gdb-multiarch"), gdb_script);
 }
 
 fn lldb_script(fixture: &Fixture, address: &str) -> Script {
@@ -178,7 +183,8 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
 
 #[test]
 fn lldb_shows_instructions() {
-    each(&Debugger::Lldb(lldb_name()), lldb_script);
+    let lldb = Debugger::Lldb(lldb_name());
+    each(half(DUMPS, &lldb), &lldb, lldb_script);
 }
 
 /// Without a tool the output has the reason, and nothing of x86.

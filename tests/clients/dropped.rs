@@ -3,6 +3,7 @@
 use super::harness::Server;
 use super::model::{Fixture, Wave, named};
 use super::script::{Debugger, Script, gdbs};
+use crate::support::sample::sampled;
 
 /// The commands that restore the views.
 const ADVICE: &str = "gdb has dropped the view of this code: `sharedlibrary` or `stepi` loads it again.";
@@ -33,27 +34,25 @@ fn is_whole(script: &mut Script, fixture: &Fixture) {
 
 #[test]
 fn gdb_finds_views_whatever_its_sysroot_is() {
-    // One code object, and several.
-    for dump in ["saxpy-gfx90a-O0", "mixed-vgprs"] {
+    let sysroots = ["set sysroot", "set sysroot /", "set sysroot /nowhere", "set sysroot target:/nowhere"];
+    let begins = sysroots.map(|sysroot| ["echo", "file /bin/true"].map(|first| (sysroot, first)));
+    // One code object, and several. The sample has each of these words.
+    let dumps = ["saxpy-gfx90a-O0", "mixed-vgprs"].into_iter();
+    let all = dumps.flat_map(|dump| begins.as_flattened().iter().map(move |begin| (dump, *begin)));
+    for (dump, (sysroot, first)) in sampled(all, 3) {
         let fixture = named(dump);
         for name in gdbs() {
             let server = Server::start(&fixture.dump, &[]);
-            for sysroot in
-                ["set sysroot", "set sysroot /", "set sysroot /nowhere", "set sysroot target:/nowhere"]
-            {
-                for first in ["echo", "file /bin/true"] {
-                    let mut script = Script::new(dump);
-                    script.say(sysroot);
-                    script.say(first);
-                    script.never(format!("target remote {}", server.address), "No such file");
-                    script.never("info sharedlibrary", "No  ");
-                    all_are_placed(&mut script, &fixture);
-                    // The same while gdb is connected.
-                    script.say("set sysroot /usr");
-                    all_are_placed(&mut script, &fixture);
-                    script.must_pass(&Debugger::Gdb(name));
-                }
-            }
+            let mut script = Script::new(dump);
+            script.say(sysroot);
+            script.say(first);
+            script.never(format!("target remote {}", server.address), "No such file");
+            script.never("info sharedlibrary", "No  ");
+            all_are_placed(&mut script, &fixture);
+            // The same while gdb is connected.
+            script.say("set sysroot /usr");
+            all_are_placed(&mut script, &fixture);
+            script.must_pass(&Debugger::Gdb(name));
             server.finish();
         }
     }
@@ -72,8 +71,10 @@ fn gdb_loads_dropped_views_again() {
             ("file /bin/true", "nosharedlibrary"),
             ("file /bin/true", "symbol-file"),
         ];
-        for (before, gesture) in gestures {
-            for remedy in ["sharedlibrary", "stepi"] {
+        for (index, (before, gesture)) in gestures.into_iter().enumerate() {
+            // In the sample one of both, by turns.
+            let remedies = ["sharedlibrary", "stepi"].into_iter().cycle().skip(index).take(2);
+            for remedy in sampled(remedies, 2) {
                 let mut script = Script::new(gesture);
                 script.say(before);
                 script.say(format!("target remote {}", server.address));

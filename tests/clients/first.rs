@@ -10,6 +10,7 @@ use super::mi;
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::view::{gdb_script, lldb_script};
+use crate::support::sample::sampled;
 
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// A kernel without calls, functions that call each other, and several code objects.
@@ -75,26 +76,28 @@ fn program_first(
 
 #[test]
 fn gdb_shows_variables_with_an_application_as_its_program() {
-    for options in LINKED {
-        let application = Application::linked(options);
-        for (name, dump) in GDBS.into_iter().flat_map(|name| DUMPS.map(|dump| (name, dump))) {
-            program_first(&Debugger::Gdb(name), &named(dump), &application.0, gdb_script, |script| {
-                // If build ids differ, gdb may take another program.
-                if options.contains(&"-Wl,--build-id=none") {
-                    script.expect("info line on_the_host", "app.c\" starts at address 0x");
-                }
-            });
-        }
+    let applications = LINKED.map(|options| (options, Application::linked(options)));
+    let pairs = GDBS.into_iter().flat_map(|name| DUMPS.map(|dump| (name, dump)));
+    let all = applications.iter().flat_map(|one| pairs.clone().map(move |(name, dump)| (one, name, dump)));
+    // Each program, each gdb and each dump.
+    for ((options, application), name, dump) in sampled(all, 4) {
+        program_first(&Debugger::Gdb(name), &named(dump), &application.0, gdb_script, |script| {
+            // If build ids differ, gdb may take another program.
+            if options.contains(&"-Wl,--build-id=none") {
+                script.expect("info line on_the_host", "app.c\" starts at address 0x");
+            }
+        });
     }
 }
 
 #[test]
 fn lldb_shows_variables_with_an_application_as_its_program() {
-    for options in LINKED {
-        let application = Application::linked(options);
-        for dump in DUMPS {
-            program_first(&Debugger::Lldb(lldb_name()), &named(dump), &application.0, lldb_script, |_| {});
-        }
+    let lldb = Debugger::Lldb(lldb_name());
+    let applications = LINKED.map(Application::linked);
+    let all = applications.iter().flat_map(|application| DUMPS.map(|dump| (application, dump)));
+    // Each program, and each dump.
+    for (application, dump) in sampled(all, 4) {
+        program_first(&lldb, &named(dump), &application.0, lldb_script, |_| {});
     }
 }
 
@@ -102,9 +105,8 @@ fn lldb_shows_variables_with_an_application_as_its_program() {
 /// address, and the view is at the waves' addresses.
 #[test]
 fn gdb_survives_a_code_object_as_its_program() {
-    for (name, dump) in
-        GDBS.into_iter().flat_map(|name| ["saxpy-gfx90a-O0", "calls-gfx90a"].map(|dump| (name, dump)))
-    {
+    let all = GDBS.into_iter().flat_map(|name| ["saxpy-gfx90a-O0", "calls-gfx90a"].map(|dump| (name, dump)));
+    for (name, dump) in sampled(all, 3) {
         let program = fixtures_folder().join(format!("code/{dump}.hsaco"));
         program_first(&Debugger::Gdb(name), &named(dump), &program, gdb_script, |_| {});
     }

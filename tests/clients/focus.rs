@@ -5,6 +5,7 @@ use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
 use super::model::{Fixture, Wave, fixtures_folder, named};
 use super::script::{Debugger, Script, gdbs, in_each};
+use crate::support::sample::sampled;
 
 const REFUSED: &str = "does not report which thread is selected now";
 
@@ -194,7 +195,7 @@ fn lldb_and_the_server_count_threads_alike() {
     let dumps = ["calls-gfx90a", "regions-gfx90a", "saxpy-gfx1100-O0", "mixed-kinds", "absent-gfx90a"];
     let chosen = super::model::fixtures().into_iter();
     let chosen = chosen.filter(|one| dumps.iter().any(|dump| one.name.split(' ').next() == Some(dump)));
-    in_each(chosen, &[], &Debugger::Lldb(lldb_name()), lldb_numbers, 20);
+    in_each(sampled(chosen, 2), &[], &Debugger::Lldb(lldb_name()), lldb_numbers, 20);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::fs::File;
 
 use super::harness::{Server, scratch};
 use super::script::{Debugger, Script, gdbs};
+use crate::support::sample::sampled;
 
 const DUMPS: &str = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/compilers/offload/dumps.zip");
 
@@ -14,7 +15,7 @@ const DUMPS: &str = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/compilers/of
 fn gdb_prints_fortran_in_its_own_notation() {
     let folder = scratch("fortran");
     zip::ZipArchive::new(File::open(DUMPS).unwrap()).unwrap().extract(&folder).unwrap();
-    for dump in ["fields-gfx90a", "fields-gfx942", "fields-gfx1100"] {
+    for dump in sampled(["fields-gfx90a", "fields-gfx942", "fields-gfx1100"], 2) {
         let server = Server::start(&folder.join(dump), &[]);
         let mut script = Script::new(dump);
         script.say(format!("target remote {}", server.address));

@@ -2,17 +2,17 @@
 
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures, some_fixtures};
-use super::script::{Debugger, Script, in_each};
+use super::script::{Debugger, Script, half, in_each};
 use crate::support::{least, sample::sampled};
 
 #[test]
 fn gdb_shows_every_dump_as_the_models_have_it() {
-    over("gdb", some_fixtures(), least(3000, 1500));
+    over("gdb", half(some_fixtures(), &Debugger::Gdb("gdb")), least(3000, 700));
 }
 
 #[test]
 fn gdb_multiarch_shows_dumps_as_the_models_have_them() {
-    over("gdb-multiarch", sampled(fixtures(), 12), least(3000, 300));
+    over("gdb-multiarch", sampled(fixtures(), 24), least(3000, 120));
 }
 
 fn over(name: &'static str, dumps: impl IntoIterator<Item = Fixture>, least: usize) {

@@ -4,7 +4,7 @@ use super::gdb::{compare_lanes, lanes, the_one_that_stopped};
 use super::harness::lldb_name;
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, some_fixtures};
-use super::script::{Debugger, Script, in_each};
+use super::script::{Debugger, Script, half, in_each};
 use crate::support::least;
 
 /// Prefix of the server's own commands in lldb.
@@ -19,7 +19,8 @@ pub(crate) fn choose(thread: u64) -> String {
 #[test]
 fn lldb_shows_every_dump_as_the_models_have_it() {
     // Raw registers and memory; another test covers the view.
-    in_each(some_fixtures(), &["--view", "off"], &Debugger::Lldb(lldb_name()), script, least(2000, 1000));
+    let lldb = Debugger::Lldb(lldb_name());
+    in_each(half(some_fixtures(), &lldb), &["--view", "off"], &lldb, script, least(2000, 500));
 }
 
 fn script(fixture: &Fixture, address: &str) -> Script {

@@ -1,4 +1,4 @@
-//! Ten thousand waves: every client lists them all and selects any of them.
+//! Thousands of waves, and in `scripts/test --long` ten thousand: every client lists them all and selects any of them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,12 +8,20 @@ use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::lldb::choose;
 use super::model::fixtures_folder;
 use super::script::{Debugger, Script, gdbs};
+use crate::support::least;
 
-const WAVES: usize = 10_000;
+/// Waves of the dump.
+fn waves() -> usize {
+    least(10_000, 2_500)
+}
+
 /// The first faulting wave; one in a thousand faults.
 const FAULTED: usize = 501;
+
 /// Some waves, including the last.
-const SOME: [usize; 4] = [1, 501, 7777, WAVES];
+fn some() -> [usize; 4] {
+    [1, 501, 1777, waves()]
+}
 
 /// The dump, made once per test run.
 pub(crate) fn dump() -> PathBuf {
@@ -27,7 +35,7 @@ pub(crate) fn dump() -> PathBuf {
             }
         }
         let mut python = tool("python3");
-        python.arg(fixtures_folder().join("models/many.py")).arg(WAVES.to_string()).arg(&folder);
+        python.arg(fixtures_folder().join("models/many.py")).arg(waves().to_string()).arg(&folder);
         let said = run(&mut python);
         assert!(folder.join("manifest.json").exists(), "many.py made no dump: {said}");
         folder
@@ -47,17 +55,17 @@ fn item(wave: usize, lane: usize) -> usize {
 }
 
 #[test]
-fn gdb_lists_ten_thousand_waves() {
+fn gdb_lists_thousands_of_waves() {
     gdbs().for_each(in_gdb);
 }
 
 fn in_gdb(gdb: &'static str) {
     let server = Server::start(&dump(), &[]);
-    let mut script = Script::new("10,000 waves");
+    let mut script = Script::new("many waves");
     script.expect(format!("target remote {}", server.address), format!("Thread {FAULTED} "));
     script.check("threads", "info threads", |text| {
         let mut rows = text.lines().filter(|line| line.contains("AMDGPU Wave "));
-        for wave in 1..=WAVES {
+        for wave in 1..=waves() {
             let row = rows.next().unwrap_or_default();
             let state = if wave % 1000 == FAULTED { "memory violation" } else { "running" };
             if !(row.contains(&format!(" Thread {wave} \"{}\" ({state}", name(wave)))
@@ -69,7 +77,7 @@ fn in_gdb(gdb: &'static str) {
         rows.next().map_or(Ok(()), |row| Err(format!("one too many: {row}")))
     });
     script.expect("monitor wave", format!("Thread {FAULTED}: "));
-    for wave in SOME {
+    for wave in some() {
         script.expect(format!("thread {wave}"), format!("[Switching to thread {wave} (Thread {wave})]"));
         script.expect("p $v0[17]", format!(" = {}", item(wave, 17)));
         script.expect("monitor wave", format!("Thread {wave}: {}", name(wave)));
@@ -80,19 +88,19 @@ fn in_gdb(gdb: &'static str) {
 }
 
 #[test]
-fn lldb_lists_ten_thousand_waves() {
+fn lldb_lists_thousands_of_waves() {
     let server = Server::start(&dump(), &[]);
-    let mut script = Script::new("10,000 waves");
+    let mut script = Script::new("many waves");
     script.say(format!("gdb-remote {}", server.address));
     script.check("threads", "thread list", |text| {
         let ids: std::collections::BTreeSet<usize> = text
             .lines()
             .filter_map(|line| line.split_once(": tid = ")?.1.split(',').next()?.parse().ok())
             .collect();
-        let wanted: std::collections::BTreeSet<usize> = (1..=WAVES).collect();
-        if ids == wanted { Ok(()) } else { Err(format!("{} threads, not {WAVES}", ids.len())) }
+        let wanted: std::collections::BTreeSet<usize> = (1..=waves()).collect();
+        if ids == wanted { Ok(()) } else { Err(format!("{} threads, not {}", ids.len(), waves())) }
     });
-    for wave in SOME {
+    for wave in some() {
         script.say(format!("thread select --thread-id {wave}"));
         script.expect("register read v0", format!("{{0x{:08x} 0x{:08x} ", item(wave, 0), item(wave, 1)));
         script.expect(choose(wave as u64), name(wave));

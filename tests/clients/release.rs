@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::harness::{Server, lldb_name, newest, scratch, tool};
-use super::script::{Debugger, Script, gdbs};
+use super::script::{Debugger, Script, gdbs, half};
 
 const LOAD: u64 = 0x7f00_0010_0000;
 const GPUS: [&str; 2] = ["gfx90a", "gfx1100"];
@@ -104,16 +104,13 @@ fn shows_functions(debugger: &Debugger, gpu: &str) {
 
 #[test]
 fn gdb_shows_functions_with_offsets_without_debug_information() {
-    for name in gdbs() {
-        for gpu in GPUS {
-            shows_functions(&Debugger::Gdb(name), gpu);
-        }
+    for gdb in gdbs().map(Debugger::Gdb) {
+        half(GPUS, &gdb).for_each(|gpu| shows_functions(&gdb, gpu));
     }
 }
 
 #[test]
 fn lldb_shows_functions_with_offsets_without_debug_information() {
-    for gpu in GPUS {
-        shows_functions(&Debugger::Lldb(lldb_name()), gpu);
-    }
+    let lldb = Debugger::Lldb(lldb_name());
+    half(GPUS, &lldb).for_each(|gpu| shows_functions(&lldb, gpu));
 }

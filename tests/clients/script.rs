@@ -2,7 +2,7 @@
 
 use super::harness::{Server, both_ends, lldb_name, run, scratch, tool};
 use super::model::Fixture;
-use crate::support::sample::sampled;
+use crate::support::sample::{is_long, sampled};
 
 /// Check of a command's output.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
@@ -149,6 +149,12 @@ pub(crate) fn in_each(
     }
     fail_with(wrong);
     assert!(checks > least, "only {checks} answers were judged");
+}
+
+/// Half of the cases: gdb has every second one, and lldb the others. In `scripts/test --long` all of them.
+pub(crate) fn half<T>(cases: impl IntoIterator<Item = T>, debugger: &Debugger) -> impl Iterator<Item = T> {
+    let is_lldb = matches!(debugger, Debugger::Lldb(_));
+    sampled(cases.into_iter().skip(usize::from(is_lldb && !is_long())), 2)
 }
 
 /// gdb, and in `scripts/test --long` gdb-multiarch: the same program with more processors. What differs is how it takes to a

@@ -11,6 +11,7 @@ use super::lldb::choose;
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script, gdbs};
 use super::view::{gdb_script, lldb_script};
+use crate::support::sample::sampled;
 
 /// A fixture's dump with another code object of the same code.
 struct Over {
@@ -46,6 +47,9 @@ impl Drop for Over {
     }
 }
 
+/// Kernels and versions of DWARF.
+const TYPE_UNITS: [(&str, u8); 4] = [("call", 4), ("call", 5), ("saxpy", 4), ("saxpy", 5)];
+
 /// clang's `-fdebug-types-section`: `.debug_types` of DWARF 4, and type units of DWARF 5.
 fn with_type_units(kernel: &str, version: u8) -> Over {
     Over::new(&format!("{kernel}-gfx90a-O0"), |_, _| {
@@ -56,7 +60,7 @@ fn with_type_units(kernel: &str, version: u8) -> Over {
 
 #[test]
 fn gdb_shows_members_of_types_by_signature() {
-    for (kernel, version) in [("call", 4), ("call", 5), ("saxpy", 4), ("saxpy", 5)] {
+    for (kernel, version) in sampled(TYPE_UNITS, 3) {
         let over = with_type_units(kernel, version);
         gdbs().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
     }
@@ -64,7 +68,7 @@ fn gdb_shows_members_of_types_by_signature() {
 
 #[test]
 fn lldb_shows_members_of_types_by_signature() {
-    for (kernel, version) in [("call", 4), ("call", 5), ("saxpy", 4), ("saxpy", 5)] {
+    for (kernel, version) in sampled(TYPE_UNITS, 3) {
         let over = with_type_units(kernel, version);
         over.must_pass(&Debugger::Lldb(lldb_name()), lldb_script);
         over.must_pass(&Debugger::Lldb(lldb_name()), lldb_structs);

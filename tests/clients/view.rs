@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Wave, fixtures, some_fixtures};
-use super::script::{Debugger, Script, gdbs, in_each};
+use super::script::{Debugger, Script, gdbs, half, in_each};
 use crate::support::{least, sample::sampled};
 
 /// gdb's output for files from any remote server.
@@ -17,17 +17,19 @@ const ENDS: usize = 2;
 
 #[test]
 fn gdb_shows_the_variables_of_every_dump() {
-    in_each(some_fixtures(), &[], &Debugger::Gdb("gdb"), gdb_script, least(1000, 500));
+    let gdb = Debugger::Gdb("gdb");
+    in_each(half(some_fixtures(), &gdb), &[], &gdb, gdb_script, least(1000, 500));
 }
 
 #[test]
 fn gdb_multiarch_shows_the_variables_of_dumps() {
-    in_each(sampled(fixtures(), 12), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, least(1000, 100));
+    in_each(sampled(fixtures(), 24), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, least(1000, 100));
 }
 
 #[test]
 fn lldb_shows_the_variables_of_every_dump() {
-    in_each(some_fixtures(), &[], &Debugger::Lldb(lldb_name()), lldb_script, least(400, 200));
+    let lldb = Debugger::Lldb(lldb_name());
+    in_each(half(some_fixtures(), &lldb), &[], &lldb, lldb_script, least(400, 200));
 }
 
 pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
