@@ -18,12 +18,13 @@ fn blocks(depth: usize, has_variables: bool) -> Vec<u8> {
     let int = dies.int();
     dies.function();
     dies.variable("v", int);
-    for _ in 0..depth {
-        dies.die(5, &[]);
-        if has_variables {
-            dies.variable("inner", int);
-        }
+    let before = dies.bytes.len();
+    dies.die(5, &[]);
+    if has_variables {
+        dies.variable("inner", int);
     }
+    let inner = dies.bytes[before..].repeat(depth - 1);
+    dies.dies(&inner);
     dies.variable("innermost", int);
     dies.close(depth + 2);
     dies.object()
@@ -32,9 +33,13 @@ fn blocks(depth: usize, has_variables: bool) -> Vec<u8> {
 #[test]
 fn nested_blocks() {
     for (depth, has_variables) in [(10_000, true), (1_000_000, false)] {
-        a_client_lives(&blocks(depth, has_variables));
-        let hostile = Hostile::with_code(&blocks(depth, has_variables));
-        let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
+        let object = blocks(depth, has_variables);
+        a_client_lives(&object);
+        let hostile = Hostile::with_code(&object);
+        let said = match depth {
+            10_000 => hostile.every(),
+            _ => hostile.each(&[&SOME[..], &["print DUMP v", "dwarf CODE"]].concat()),
+        };
         // Less deep DIEs are read.
         said.prints("info DUMP", TOO_DEEP).prints("code-object", TOO_DEEP);
         said.prints("locals", "7").prints("print", "7").prints("backtrace", FRAME);
@@ -52,11 +57,11 @@ fn nested_blocks_with_code() {
     let int = dies.int();
     dies.function();
     dies.variable("v", int);
-    for _ in 0..100_000 {
+    for _ in 0..50_000 {
         dies.die(5, &[&place()]);
         dies.variable("inner", int);
     }
-    dies.close(100_002);
+    dies.close(50_002);
     let said = Hostile::with_code(&dies.object()).each(&SOME);
     said.prints("info", TOO_DEEP).prints("view", TOO_DEEP).prints("backtrace", FRAME);
 }
@@ -64,7 +69,8 @@ fn nested_blocks_with_code() {
 /// Nested types, namespaces and functions.
 #[test]
 fn nested_types_namespaces_and_functions() {
-    for (tag, depth) in sampled([(STRUCTURE, 1_000_000), (NAMESPACE, 1_000_000), (SUBPROGRAM, 300_000)], 2) {
+    // Each level of a recursion would take a hundred bytes or more of a stack of 8 MiB.
+    for (tag, depth) in sampled([(STRUCTURE, 200_000), (NAMESPACE, 200_000), (SUBPROGRAM, 100_000)], 2) {
         let mut dies = Dies::new();
         let has_code = tag == SUBPROGRAM;
         match has_code {
@@ -83,8 +89,9 @@ fn nested_types_namespaces_and_functions() {
         }
         dies.variable("inner", int);
         dies.close(depth + 1);
-        let hostile = Hostile::with_code(&dies.object());
-        hostile.each(&SOME).prints("info", TOO_DEEP).prints("code-object", TOO_DEEP);
+        let commands = ["info DUMP", "print DUMP v", "view DUMP -o OUT", "code-object CODE", "dwarf CODE"];
+        let said = Hostile::with_code(&dies.object()).each(&commands);
+        said.prints("info", TOO_DEEP).prints("code-object", TOO_DEEP);
     }
 }
 
@@ -159,7 +166,7 @@ fn inlined_calls_of_a_large_function() {
     dies.close(1);
     dies.function();
     dies.variable("v", int);
-    for _ in 0..20_000 {
+    for _ in 0..2_000 {
         dies.die(5, &[&large.to_le_bytes(), &place()]);
     }
     dies.close(2);
@@ -190,7 +197,8 @@ fn types_that_lead_to_types() {
     dies.close(2);
     let object = dies.object();
     a_client_lives(&object);
-    Hostile::with_code(&object).each(&SOME).prints("locals", "v").prints("print", "T");
+    let said = Hostile::with_code(&object).each(&["locals DUMP", "print DUMP v", "view DUMP -o OUT"]);
+    said.prints("locals", "v").prints("print", "T");
 }
 
 /// A class with many nested types, each with the class in its name.
@@ -231,7 +239,7 @@ fn dimensions_of_arrays() {
         let object = dies.object();
         a_client_lives(&object);
         let expected = if count > 64 { "do not end after 64 steps" } else { "{{{" };
-        let said = Hostile::with_code(&object).each(&SOME);
+        let said = Hostile::with_code(&object).each(&["locals DUMP", "print DUMP v", "view DUMP -o OUT"]);
         said.prints("locals DUMP", expected).prints("locals DUMP", "w = 7").prints("print", expected);
     }
 }

@@ -92,8 +92,8 @@ impl Dies {
     /// Adds a DIE; returns its offset in the unit.
     pub(super) fn die(&mut self, code: u64, parts: &[&[u8]]) -> u32 {
         let at = HEADER + self.bytes.len() as u32;
-        self.bytes.extend(uleb(code));
-        self.bytes.extend(parts.concat());
+        self.bytes.extend_from_slice(&uleb(code));
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
         at
     }
 

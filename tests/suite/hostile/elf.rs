@@ -66,7 +66,7 @@ pub(super) fn code_object(sections: Vec<Section>) -> Vec<u8> {
 /// [`code_object`] with the given code.
 pub(super) fn code_object_of(code: &[u32], sections: Vec<Section>) -> Vec<u8> {
     let mut file = vec![0; TEXT as usize];
-    file.extend(code.iter().flat_map(|instruction| instruction.to_le_bytes()));
+    code.iter().for_each(|instruction| file.extend_from_slice(&instruction.to_le_bytes()));
     let size = 4 * code.len() as u64;
     let mut names = b"\0.text\0.shstrtab\0".to_vec();
     // Name, type, flags, address, offset, size, link.
@@ -151,9 +151,7 @@ pub(super) fn zeros(matches: u64) -> (Vec<u8>, u64) {
     bits.code(one);
     // A zero, then repeatedly 258 bytes from distance 1: both codes are one bit 0.
     bits.code("10");
-    for _ in 0..matches {
-        bits.code("00");
-    }
+    bits.zeros(2 * matches);
     bits.code("11");
     let size = 1 + 258 * matches;
     let mut zlib = vec![0x78, 0x01];
@@ -181,6 +179,12 @@ impl Bits {
 
     fn number(&mut self, number: u32, bits: u32) {
         (0..bits).for_each(|at| self.bit((number >> at & 1) as u8));
+    }
+
+    fn zeros(&mut self, count: u64) {
+        let bits = 8 * self.bytes.len() as u64 - u64::from((8 - self.used) % 8) + count;
+        self.bytes.resize(bits.div_ceil(8) as usize, 0);
+        self.used = (bits % 8) as u32;
     }
 
     /// A Huffman code, first bit first.

@@ -57,7 +57,9 @@ fn names_that_nest() {
             dies.declare(5, SUBPROGRAM, false, &[LINKAGE_NAME, LOW, HIGH]);
             dies.die(5, &[mangled.as_bytes(), &[0], &place()]);
             dies.close(1);
-            Hostile::with_code(&dies.object()).each(&SOME).prints("backtrace", "0x7f0000101010");
+            let hostile = Hostile::with_code(&dies.object()).without_tools();
+            let said = hostile.each(&["backtrace DUMP", "view DUMP -o OUT", "code-object CODE"]);
+            said.prints("backtrace", "0x7f0000101010");
         }
     }
 }
@@ -89,6 +91,7 @@ fn rows_of_an_index_that_share_their_entries() {
         let mut sections = dies.sections();
         sections.push(Section::new(".debug_names", index));
         sections.push(Section::new(".debug_str", b"v\0".to_vec()));
-        Hostile::with_code(&code_object(sections)).each(&SOME).prints("print", "7");
+        let said = Hostile::with_code(&code_object(sections)).each(&["print DUMP v", "view DUMP -o OUT"]);
+        said.prints("print", "7");
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use super::run::Hostile;
 
 /// Bytes of the shared file.
-const SIZE: u64 = 4 << 20;
+const SIZE: u64 = 1 << 20;
 /// Waves, and work-groups.
 const COUNT: u64 = 1000;
 

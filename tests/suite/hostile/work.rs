@@ -35,9 +35,10 @@ fn between(count: usize, location: &[u8]) -> Dies {
 /// question. Cheap variables have their values.
 #[test]
 fn variables_whose_expressions_loop() {
-    for count in [6_000, 50_000] {
+    // 256 variables reach the limit of the question, 8,192 that of the values of a frame.
+    for count in [1_000, 11_000] {
         let hostile = Hostile::with_code(&between(count, &LOOP).object());
-        let said = if count > 6_000 { hostile.each(&SOME) } else { hostile.every() };
+        let said = if count > 1_000 { hostile.each(&SOME) } else { hostile.every() };
         said.prints("locals DUMP", "first = 7").prints("locals DUMP", "last = 7");
         said.prints("locals DUMP", "more than 65536 steps").prints("locals DUMP", SPENT);
     }
@@ -58,7 +59,7 @@ fn variables_that_share_a_long_expression() {
     dies.declare(5, VARIABLE, false, &[NAME, TYPE, LOCATIONS]);
     let int = dies.int();
     dies.function();
-    for _ in 0..20_000 {
+    for _ in 0..2_000 {
         dies.die(5, &[b"x\0", &int.to_le_bytes(), &12u32.to_le_bytes()]);
     }
     dies.variable("last", int);
@@ -71,7 +72,8 @@ fn variables_that_share_a_long_expression() {
     list.extend(uleb(expression.len() as u64));
     list.extend(expression);
     list.push(0);
-    let said = Hostile::with_code(&with_list(dies, &list)).each(&SOME);
+    let hostile = Hostile::with_code(&with_list(dies, &list));
+    let said = hostile.each(&["locals DUMP", "view DUMP -o OUT", "code-object CODE", "dwarf CODE"]);
     said.prints("locals", "last = 7").prints("locals", SPENT);
     said.prints("dwarf", "DIEs share lists");
 }
@@ -100,20 +102,13 @@ fn with_frames(frames: Section) -> Vec<u8> {
     code_object(sections)
 }
 
-/// Waves whose stacks every command reads.
-const WAVES: u64 = 900;
+/// Waves whose stacks every command reads: looping rules of 273 take the work of a question.
+const WAVES: u64 = 400;
 
 /// Runs commands that read stacks.
 fn every_stack(object: &[u8]) {
-    let said = Hostile::with_waves(object, WAVES).each(&[
-        "backtrace DUMP",
-        "groups DUMP",
-        "locals DUMP",
-        "export DUMP",
-        "diff DUMP DUMP",
-        "triage DUMP",
-    ]);
-    has_stacks(&said);
+    let hostile = Hostile::with_waves(object, WAVES);
+    has_stacks(&hostile.each(&["backtrace DUMP", "groups DUMP", "locals DUMP", "export DUMP"]));
 }
 
 fn has_stacks(said: &Said) {
@@ -137,7 +132,9 @@ fn rows_of_long_frame_instructions() {
 fn rows_that_copy_many_rules() {
     let initial: Vec<u8> = (0..500).flat_map(|register| [vec![7], uleb(2560 + register)].concat()).collect();
     let pairs = [0x0a, 0x0b].repeat(1_500);
-    every_stack(&with_frames(frames("", &initial, &[pairs, vec![0x41; 1_000]].concat())));
+    let object = with_frames(frames("", &initial, &[pairs, vec![0x41; 1_000]].concat()));
+    every_stack(&object);
+    Hostile::with_waves(&object, WAVES).each(&["diff DUMP DUMP", "triage DUMP"]);
 }
 
 /// Such rows of many code objects: all together are bounded.
@@ -235,8 +232,7 @@ fn texts_that_lanes_share() {
                 record
             })
         });
-        let said =
-            hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP", "slim DUMP -o OUT"]);
+        let said = hostile.each(&["locals --lane all DUMP", "slim DUMP -o OUT"]);
         said.prints("locals --lane", "x:\n  lanes 0-63: {a = {");
         said.prints("locals --lane", "bytes of text of all lanes' values of a frame");
         said.prints("locals --lane", "last:\n  lanes 0-7: 7\n");
@@ -246,7 +242,7 @@ fn texts_that_lanes_share() {
 /// Records of 20,000 members in 64 bytes: a value ends at the limit, and later ones cost nothing. A scalar is printed.
 #[test]
 fn records_of_many_members() {
-    let hostile = over_code(3_000, |dies, int| {
+    let hostile = over_code(400, |dies, int| {
         let record = dies.die(5, &[b"S\0", &[64]]);
         for at in 0..20_000u32 {
             dies.die(6, &[b"m\0", &int.to_le_bytes(), &[4 * (at % 16) as u8]]);
@@ -254,8 +250,7 @@ fn records_of_many_members() {
         dies.close(1);
         record
     });
-    let said =
-        hostile.each(&["locals DUMP", "locals --lane all DUMP", "locals --json DUMP", "slim DUMP -o OUT"]);
+    let said = hostile.each(&["locals DUMP", "locals --json DUMP"]);
     said.prints("locals", "m = ").lacks("m = ...");
     said.prints("locals DUMP", TEXT_SPENT).prints("locals DUMP", "last = 7");
     said.prints("locals --json", TEXT_SPENT);
@@ -295,7 +290,7 @@ fn work_ends_when_its_client_leaves() {
 /// length.
 #[test]
 fn answers_of_thousands_of_variables() {
-    for (count, is_whole) in [(1_000, true), (8_000, false), (50_000, false)] {
+    for (count, is_whole) in [(1_000, true), (8_000, false), (11_000, false)] {
         let hostile = Hostile::with_code(&between(count, &[0x37, 0x9f]).object());
         let folder = tempfile::tempdir().unwrap();
         let mut server = Server::start(&hostile, folder.path());

@@ -33,8 +33,14 @@ fn entry(name: &str, size: u32, at: u32) -> Vec<u8> {
 fn zip(count: u64, name: &dyn Fn(u64) -> String) -> Vec<u8> {
     let mut out = local("manifest.toml", MANIFEST);
     let start = out.len() as u64;
-    out.extend(entry("manifest.toml", MANIFEST.len() as u32, 0));
-    (0..count).for_each(|index| out.extend(entry(&name(index), MANIFEST.len() as u32, 0)));
+    let head = entry("", MANIFEST.len() as u32, 0);
+    for name in ["manifest.toml".to_owned()].into_iter().chain((0..count).map(name)) {
+        // The length of the name is at 28 (4.3.12).
+        out.extend_from_slice(&head[..28]);
+        out.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        out.extend_from_slice(&head[30..]);
+        out.extend_from_slice(name.as_bytes());
+    }
     let size = out.len() as u64 - start;
     // The zip64 end of the directory, its locator, and the old end, which refers to it.
     let at = out.len() as u64;
@@ -57,15 +63,15 @@ const COMMANDS: [&str; 2] = ["info DUMP", "waves DUMP"];
 #[test]
 fn a_directory_of_many_entries() {
     // The entries of a large dump are read.
-    let said = Hostile::with_file("dump.zip", &zip(100_000, &|index| format!("{index}.bin"))).each(&COMMANDS);
+    let said = Hostile::with_file("dump.zip", &zip(30_000, &|index| format!("{index}.bin"))).each(&COMMANDS);
     said.prints("info", "1 wave").prints("waves", "not captured");
     let directories = [
-        (800_000, &(|index| format!("{index:x}")) as &dyn Fn(u64) -> String),
+        (700_000, &(|index| format!("{index:x}")) as &dyn Fn(u64) -> String),
         (800_000, &|_| "a".to_owned()),
-        (2000, &|index| format!("{index:065500}")),
+        (700, &|index| format!("{index:065500}")),
     ];
     for (count, name) in sampled(directories, 2) {
-        let said = Hostile::with_file("dump.zip", &zip(count, name)).each(&COMMANDS);
+        let said = Hostile::with_file("dump.zip", &zip(count, name)).each(&["info DUMP"]);
         said.prints("info", "its directory has more than 33554432 bytes").prints("info", "1 wave");
     }
 }
@@ -74,8 +80,13 @@ fn a_directory_of_many_entries() {
 #[test]
 fn headers_of_many_entries() {
     let mut bytes = local("manifest.toml", MANIFEST);
-    (0..1_000_000u32).for_each(|index| bytes.extend(local(&format!("{index:x}"), b"")));
-    let said = Hostile::with_file("dump.zip", &bytes).each(&COMMANDS);
+    // Names of five characters.
+    let head = local("00000", b"");
+    for index in 0..1_000_000u32 {
+        bytes.extend_from_slice(&head[..30]);
+        bytes.extend_from_slice(format!("{index:05x}").as_bytes());
+    }
+    let said = Hostile::with_file("dump.zip", &bytes).each(&["info DUMP"]);
     said.prints("info", "entries were found before that offset");
 }
 
