@@ -6,13 +6,15 @@ const Ajv = require('ajv/dist/2020');
 
 // Formats (`uint64`) are those of schemars, and ajv has none of them.
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-let validators;
+const validators = new Map();
+let schemas;
 readline.createInterface({ input: process.stdin }).on('line', (line) => {
-  if (!validators) {
-    validators = new Map(Object.entries(JSON.parse(line)).map(([name, schema]) => [name, ajv.compile(schema)]));
+  if (!schemas) {
+    schemas = JSON.parse(line);
     return;
   }
   const [name, document] = JSON.parse(line);
+  if (!validators.has(name)) validators.set(name, ajv.compile(schemas[name]));
   const validate = validators.get(name);
   const errors = validate(document) ? [] : validate.errors;
   const text = ({ instancePath, message, params }) => `${instancePath}: ${message} ${JSON.stringify(params)}`.slice(0, 400);

@@ -58,8 +58,10 @@ pub(crate) fn block(of: Of<'_>, group: Option<u32>, with_vectors: bool) -> Block
         vectors.reserve(layout.scalars as usize);
         let mut file = |kind, count, lanes| {
             for register in 0..count {
-                let values = (0..lanes).map(|lane| filler::word(seed, kind, of.index, register, lane));
-                vectors.extend(values.flat_map(u32::to_le_bytes));
+                for lane in 0..lanes {
+                    let value = filler::word(seed, kind, of.index, register, lane);
+                    vectors.extend_from_slice(&value.to_le_bytes());
+                }
             }
         };
         file(Filling::Vector, counts.vgprs, counts.lanes);

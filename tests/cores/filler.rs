@@ -20,16 +20,17 @@ pub(crate) enum Filling {
 }
 
 pub(crate) fn word(seed: u32, kind: Filling, a: u32, b: u32, c: u32) -> u32 {
-    let mut x = 0u32;
-    for value in [seed, kind as u32, a, b, c] {
-        x ^= value.wrapping_add(0x9e37_79b9);
-        x ^= x >> 16;
-        x = x.wrapping_mul(0x85eb_ca6b);
-        x ^= x >> 13;
-        x = x.wrapping_mul(0xc2b2_ae35);
-        x ^= x >> 16;
-    }
-    x
+    // No loop: tests are not optimized, and their files have millions of these words.
+    mix(mix(mix(mix(mix(0, seed), kind as u32), a), b), c)
+}
+
+fn mix(mut x: u32, value: u32) -> u32 {
+    x ^= value.wrapping_add(0x9e37_79b9);
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x85eb_ca6b);
+    x ^= x >> 13;
+    x = x.wrapping_mul(0xc2b2_ae35);
+    x ^ x >> 16
 }
 
 /// Numbers for the choices of a plan.
@@ -60,5 +61,9 @@ impl Chooser {
 
 /// Words as bytes, lowest address first.
 pub(crate) fn bytes(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
-    words.into_iter().flat_map(u32::to_le_bytes).collect()
+    let mut all = Vec::new();
+    for word in words {
+        all.extend_from_slice(&word.to_le_bytes());
+    }
+    all
 }

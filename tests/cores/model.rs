@@ -68,7 +68,7 @@ impl WaveModel {
     pub(crate) fn private_of(&self, lane: u32) -> Option<Vec<u8>> {
         let rows = self.private.as_ref()?.chunks_exact(4 * self.lanes as usize);
         let at = 4 * lane as usize;
-        Some(rows.flat_map(|row| row[at..at + 4].to_vec()).collect())
+        Some(rows.map(|row| &row[at..at + 4]).collect::<Vec<_>>().concat())
     }
 }
 

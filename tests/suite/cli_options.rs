@@ -1,6 +1,7 @@
 //! Options mean the same in every command (docs/commands.md), and statuses without an answer.
 
 use crate::cli::{json, run, text};
+use crate::support::{least, sample::sampled};
 
 /// The commands of docs/commands.md with the name of the value of `--wave` and of `--lane`.
 fn commands() -> Vec<(&'static str, &'static str, &'static str)> {
@@ -18,7 +19,7 @@ fn every_command_chooses_waves_and_lanes_alike() {
     let scratch = crate::slim::Scratch::new("cli-alike");
     let mut count = 0;
     let mut made = 0;
-    for (name, wave, lane) in commands() {
+    for (index, (name, wave, lane)) in commands().into_iter().enumerate() {
         if wave != "IDS" || name == "serve" {
             continue;
         }
@@ -39,12 +40,19 @@ fn every_command_chooses_waves_and_lanes_alike() {
             assert!(output.status.success(), "{name} {more:?}: {}", text(&output.stderr));
             count += 1;
         };
-        passes(&["--wave", "1-2,4"]);
-        passes(&["--wave", "1-2", "--wave", "4"]);
-        passes(&["--work-item", "70,0,0"]);
-        passes(&["--workgroup", "(1,0,0)/1"]);
+        // Some notations of each command, by turns.
+        let notations: [&[&str]; 4] = [
+            &["--wave", "1-2,4"],
+            &["--wave", "1-2", "--wave", "4"],
+            &["--work-item", "70,0,0"],
+            &["--workgroup", "(1,0,0)/1"],
+        ];
+        for waves in sampled(notations.into_iter().cycle().skip(index).take(4), 2) {
+            passes(waves);
+        }
         if lane == "LANES" {
-            for lanes in ["3", "0x3", "0,8-15", "active", "all"] {
+            let notations = ["3", "0x3", "0,8-15", "active", "all"];
+            for lanes in sampled(notations.into_iter().cycle().skip(index).take(5), 3) {
                 passes(&["--lane", lanes]);
             }
         }
@@ -71,7 +79,7 @@ fn every_command_chooses_waves_and_lanes_alike() {
             assert!(text(&missing.stderr).contains("no lane 64 in a 64-lane wave"), "{name}");
         }
     }
-    assert!(count > 60, "{count}");
+    assert!(count > least(60, 50), "{count}");
 }
 
 /// Work-item 70 is in wave 2: the small dump and the view have that wave, and the list its dispatch.

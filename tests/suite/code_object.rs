@@ -9,6 +9,8 @@ use lanescope::arch::Processor;
 use serde_json::Value;
 
 use crate::dwarf::{newest, objects, ran};
+use crate::fixtures::some_expected;
+use crate::support::least;
 
 fn program(arguments: &[&str]) -> Output {
     crate::support::lanescope().args(arguments).output().unwrap()
@@ -39,14 +41,20 @@ const NEWER: [(u8, &str); 4] =
 /// Exactly the processors of readelf, and newer ones.
 #[test]
 fn processors_are_readelfs() {
-    let path = folder("processors").join("any.elf");
+    let folder = folder("processors");
     let mut bytes = fs::read(&objects()[0]).unwrap();
-    let readelf = newest("llvm-readelf");
+    let mut files = Vec::new();
     for mach in 0..=u8::MAX {
         bytes[48] = mach;
+        let path = folder.join(mach.to_string());
         fs::write(&path, &bytes).unwrap();
-        let header = ran(Command::new(&readelf).arg("-h").arg(&path));
-        let flags = header.lines().find_map(|line| line.trim().strip_prefix("Flags:")).unwrap();
+        files.push(path);
+    }
+    let headers = ran(Command::new(newest("llvm-readelf")).arg("-h").args(files));
+    let all = headers.lines().filter_map(|line| line.trim().strip_prefix("Flags:"));
+    let all: Vec<&str> = all.collect();
+    assert_eq!(all.len(), 256, "{headers}");
+    for (mach, flags) in (0..=u8::MAX).zip(all) {
         let mut names =
             flags.split(", ").skip(1).filter(|name| !name.contains("xnack") && !name.contains("sramecc"));
         let ours = Processor::of_mach(mach).map(|processor| processor.name);
@@ -55,27 +63,54 @@ fn processors_are_readelfs() {
     }
 }
 
-/// `.amdhsa_` directives and remarks from llvm-objdump's text of a descriptor.
-fn directives(object: &Path, kernel: &str) -> BTreeMap<String, String> {
+/// `.amdhsa_` directives and remarks of a descriptor, by file and kernel.
+type Directives = BTreeMap<(PathBuf, String), BTreeMap<String, String>>;
+
+/// From llvm-objdump's text of the descriptors of all kernels: one start for the files of a processor, since it decodes all
+/// descriptors as those of its first file's processor.
+fn directives(described: &[(PathBuf, Value)]) -> Directives {
+    let mut processors: BTreeMap<&str, Vec<&(PathBuf, Value)>> = BTreeMap::new();
+    for one in described {
+        processors.entry(one.1["header"]["processor"].as_str().unwrap()).or_default().push(one);
+    }
+    let mut all = Directives::new();
+    processors.values().for_each(|described| directives_of(described, &mut all));
+    all
+}
+
+fn directives_of(described: &[&(PathBuf, Value)], all: &mut Directives) {
+    let kernels = described.iter().flat_map(|(_, one)| one["kernels"].as_array().unwrap());
+    let mut symbols: Vec<String> =
+        kernels.map(|kernel| format!("{}.kd", kernel["name"].as_str().unwrap())).collect();
+    symbols.sort();
+    symbols.dedup();
     let mut command = Command::new(newest("llvm-objdump"));
-    let listing = ran(command.arg("-D").arg(format!("--disassemble-symbols={kernel}.kd")).arg(object));
-    let lines = listing.lines().filter_map(|line| {
+    command.arg("-D").arg(format!("--disassemble-symbols={}", symbols.join(",")));
+    let listing = ran(command.args(described.iter().map(|(file, _)| file)));
+    let (mut file, mut kernel) = (PathBuf::new(), String::new());
+    for line in listing.lines() {
+        if let Some((name, _)) = line.split_once(":\tfile format ") {
+            file = name.into();
+        } else if let Some((_, name)) = line.strip_suffix(".kd>:").and_then(|line| line.split_once(" <")) {
+            name.clone_into(&mut kernel);
+        }
         let line = line.trim();
-        let fact = line.strip_prefix(".amdhsa_").or_else(|| line.strip_prefix("; "))?;
-        let (name, value) = fact.split_once(' ')?;
-        Some((name.to_lowercase(), value.to_owned()))
-    });
-    lines.collect()
+        let fact = line.strip_prefix(".amdhsa_").or_else(|| line.strip_prefix("; "));
+        if let Some((name, value)) = fact.and_then(|fact| fact.split_once(' ')) {
+            let of = all.entry((file.clone(), kernel.clone())).or_default();
+            of.insert(name.to_lowercase(), value.to_owned());
+        }
+    }
 }
 
 /// Compares all of objdump's text of a descriptor; returns the number of facts.
-fn same_descriptor(object: &Path, kernel: &Value) -> usize {
+fn same_descriptor(object: &Path, kernel: &Value, all: &Directives) -> usize {
     let name = kernel["name"].as_str().unwrap();
     let descriptor = &kernel["descriptor"];
-    let theirs = directives(object, name);
+    let theirs = &all[&(object.to_owned(), name.to_owned())];
     assert!(theirs.len() > 20, "{object:?} {name}: {theirs:?}");
     let mut compared = 0;
-    for (fact, value) in &theirs {
+    for (fact, value) in theirs {
         // The count includes the assembler's reserve; `kernel` is the heading.
         if fact.starts_with("reserve_") || fact == "kernel" {
             continue;
@@ -97,18 +132,30 @@ fn same_descriptor(object: &Path, kernel: &Value) -> usize {
     compared
 }
 
+/// Descriptors of all fixtures are objdump's; readelf's text of the metadata note has every printed kernel and argument.
 #[test]
-fn descriptors_of_all_fixtures_are_objdumps() {
-    let mut compared = 0;
-    for object in objects() {
+fn descriptors_and_metadata_of_all_fixtures_are_those_of_llvms_tools() {
+    let all = objects().into_iter().map(|object| {
         let described = described(object.to_str().unwrap(), &[]);
+        (object, described)
+    });
+    let all: Vec<(PathBuf, Value)> = all.collect();
+    let theirs = directives(&all);
+    let notes =
+        ran(Command::new(newest("llvm-readelf")).arg("--notes").args(all.iter().map(|(file, _)| file)));
+    let notes: Vec<&str> = notes.split("\nFile: ").skip(1).collect();
+    assert_eq!(notes.len(), all.len());
+    let (mut compared, mut arguments) = (0, 0);
+    for ((object, described), notes) in all.iter().zip(notes) {
+        assert!(notes.starts_with(object.to_str().unwrap()), "{object:?}: {notes}");
         for kernel in described["kernels"].as_array().unwrap() {
             if kernel["descriptor"].is_object() {
-                compared += same_descriptor(&object, kernel);
+                compared += same_descriptor(object, kernel, &theirs);
             }
         }
+        arguments += same_metadata(object, described, notes);
     }
-    assert!(compared > 1000, "only {compared}");
+    assert!(compared > 1000 && arguments > 500, "only {compared}, {arguments}");
 }
 
 /// One processor of each generation that objdump disassembles, with every field that its assembler supports.
@@ -150,7 +197,7 @@ fn descriptors_of_all_generations_are_objdumps() {
         ("gfx1250", &["named_barrier_count 3|inst_pref_size 9|fp16_overflow 1|memory_ordered 0"]),
     ];
     let folder = folder("descriptors");
-    for (gpu, more) in cases {
+    let described = cases.map(|(gpu, more)| {
         let directives = [COMMON].iter().chain(more).flat_map(|list| list.split('|'));
         let lines: String = directives.map(|line| format!(".amdhsa_{line}\n")).collect();
         let source = format!(
@@ -163,9 +210,13 @@ fn descriptors_of_all_generations_are_objdumps() {
         assembler.args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", &format!("-mcpu={gpu}"), "-o"]);
         ran(assembler.arg(&object).arg(&input));
         let described = described(object.to_str().unwrap(), &[]);
-        assert_eq!(described["header"]["processor"], gpu);
+        (object, described)
+    });
+    let theirs = directives(&described);
+    for ((gpu, _), (object, described)) in cases.iter().zip(&described) {
+        assert_eq!(described["header"]["processor"], *gpu);
         assert_eq!(described["header"]["type"], "relocatable file");
-        let compared = same_descriptor(&object, &described["kernels"][0]);
+        let compared = same_descriptor(object, &described["kernels"][0], &theirs);
         assert!(compared > 20, "{gpu}: {compared}");
         if gpu.ends_with("generic") {
             assert_eq!(described["header"]["generic_version"], 1, "{gpu}");
@@ -203,42 +254,34 @@ fn descriptors_before_gfx8_have_the_values_of_the_directives() {
     }
 }
 
-/// readelf's text of the metadata note has every printed kernel and argument.
-#[test]
-fn metadata_is_readelfs() {
-    let mut arguments = 0;
-    for object in objects() {
-        let described = described(object.to_str().unwrap(), &[]);
-        let notes = ran(Command::new(newest("llvm-readelf")).arg("--notes").arg(&object));
-        let count = |what: &str| notes.matches(what).count();
-        let kernels = described["kernels"].as_array().unwrap();
-        let all = || kernels.iter().flat_map(|kernel| kernel["arguments"].as_array().unwrap());
-        assert_eq!(
-            count(".kernarg_segment_size:"),
-            kernels.iter().filter(|k| k["metadata"]["kernarg_segment_size"].is_u64()).count()
-        );
-        assert_eq!(count(".value_kind:"), all().count(), "{object:?}");
-        for kernel in kernels {
-            for fact in
-                ["sgpr_spill_count", "vgpr_spill_count", "sgpr_count", "vgpr_count", "kernarg_segment_size"]
-            {
-                let value = &kernel["metadata"][fact];
-                let text = value.to_string();
-                if value.is_u64() {
-                    let lines =
-                        notes.lines().filter_map(|line| line.trim().strip_prefix(&format!(".{fact}:")));
-                    assert!(lines.map(str::trim).any(|line| line == text), "{object:?} {fact} {value}");
-                }
+/// Compares readelf's text of the metadata note; returns the number of arguments.
+fn same_metadata(object: &Path, described: &Value, notes: &str) -> usize {
+    let count = |what: &str| notes.matches(what).count();
+    let kernels = described["kernels"].as_array().unwrap();
+    let all = || kernels.iter().flat_map(|kernel| kernel["arguments"].as_array().unwrap());
+    assert_eq!(
+        count(".kernarg_segment_size:"),
+        kernels.iter().filter(|k| k["metadata"]["kernarg_segment_size"].is_u64()).count()
+    );
+    assert_eq!(count(".value_kind:"), all().count(), "{object:?}");
+    for kernel in kernels {
+        for fact in
+            ["sgpr_spill_count", "vgpr_spill_count", "sgpr_count", "vgpr_count", "kernarg_segment_size"]
+        {
+            let value = &kernel["metadata"][fact];
+            let text = value.to_string();
+            if value.is_u64() {
+                let lines = notes.lines().filter_map(|line| line.trim().strip_prefix(&format!(".{fact}:")));
+                assert!(lines.map(str::trim).any(|line| line == text), "{object:?} {fact} {value}");
             }
         }
-        for argument in all() {
-            let kind = argument["kind"].as_str().unwrap();
-            assert!(notes.contains(&format!(".value_kind:     {kind}")), "{object:?} {kind}");
-            arguments += 1;
-        }
-        assert_eq!(described["problems"], serde_json::json!([]), "{object:?}");
     }
-    assert!(arguments > 500, "only {arguments}");
+    for argument in all() {
+        let kind = argument["kind"].as_str().unwrap();
+        assert!(notes.contains(&format!(".value_kind:     {kind}")), "{object:?} {kind}");
+    }
+    assert_eq!(described["problems"], serde_json::json!([]), "{object:?}");
+    all().count()
 }
 
 /// A host program of clang and a linker, with bundles of two GPUs in `.hip_fatbin`.
@@ -340,12 +383,9 @@ fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
 /// Each argument has the bytes that the model passed, and the source's name and type.
 #[test]
 fn arguments_are_what_the_models_passed() {
-    let root = crate::support::root().join("tests/fixtures");
     let mut compared = 0;
-    for file in fs::read_dir(root.join("expected")).unwrap() {
-        let expected: Value = serde_json::from_slice(&fs::read(file.unwrap().path()).unwrap()).unwrap();
+    for (_, dump, expected) in some_expected() {
         let Some(passed) = expected["arguments"].as_array() else { continue };
-        let dump = root.join(expected["dump"].as_str().unwrap());
         let output = program(&["arguments", "--json", dump.to_str().unwrap()]);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let arguments = answer["dispatches"][0]["arguments"].as_array().unwrap();
@@ -376,7 +416,7 @@ fn arguments_are_what_the_models_passed() {
             assert_eq!(visible[4], "int stride = 500", "{name}");
         }
     }
-    assert!(compared > 500, "only {compared}");
+    assert!(compared > least(500, 300), "only {compared}");
 }
 
 #[test]

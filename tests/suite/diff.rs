@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::cores::{SAMPLES, core, expected, part};
 use crate::fixtures::fixtures;
 use crate::slim::{Scratch, lanescope};
+use crate::support::sample::sampled;
 
 /// The fixture with all values in the manifest, and a copy with changed values.
 struct Pair {
@@ -277,7 +278,7 @@ fn each_core_may_have_a_host_core() {
 /// A dump of a core has less data about positions of waves: each wave still matches itself.
 #[test]
 fn a_core_and_its_own_dump_are_paired_wave_by_wave() {
-    for name in SAMPLES {
+    for name in sampled(SAMPLES, 2) {
         let folder = Scratch::new(&format!("diff-own-{name}"));
         let slim = folder.path("slim.zip");
         let whole = core(name);

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use lanescope::disassembler::Disassembler;
 use lanescope::session::{
-    Code as _, Dump, DumpFacts as _, Instructions, LaneState, ListedInstruction, MAX_LISTED_BYTES,
-    MemoryAddress, Session, Waves as _, WhatIf as _,
+    Code as _, Disassembly, Dump, DumpFacts as _, Instructions, LaneState, ListedInstruction,
+    MAX_LISTED_BYTES, MemoryAddress, Session, Waves as _, WhatIf as _,
 };
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
@@ -36,11 +36,14 @@ struct Told {
 /// Instructions of a code object by ELF address, and its functions: name, first address, end address.
 type Listing = (BTreeMap<u64, Told>, Vec<(String, u64, u64)>);
 
-fn objdump(file: &Path, wave_size: u64) -> Listing {
-    static KNOWN: Mutex<Option<HashMap<(PathBuf, u64), Listing>>> = Mutex::new(None);
+/// Listings by file and wave size.
+type Listings = HashMap<(PathBuf, u64), Arc<Listing>>;
+
+fn objdump(file: &Path, wave_size: u64) -> Arc<Listing> {
+    static KNOWN: LazyLock<Mutex<Listings>> = LazyLock::new(Mutex::default);
     let key = (file.canonicalize().unwrap(), wave_size);
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    known.get_or_insert_default().entry(key).or_insert_with(|| listed(file, wave_size)).clone()
+    Arc::clone(known.entry(key).or_insert_with(|| listed(file, wave_size).into()))
 }
 
 fn listed(file: &Path, wave_size: u64) -> Listing {
@@ -109,22 +112,70 @@ fn differs(one: &ListedInstruction, load: u64, told: &Told) -> bool {
     one.text != told.text || target != told.target || place.is_some() && place != told.place
 }
 
-/// Text, targets, lines and bounds of the innermost frame's function of every wave.
+/// Lanes that stand at an instruction: active ones, waiting ones, and those that are not at the wave's PC.
+#[derive(Debug, Default)]
+struct Standing {
+    active: usize,
+    waiting: usize,
+    elsewhere: usize,
+}
+
+/// Each lane is at the model's position; without `DW_AT_LLVM_lane_pc` the active ones are at the PC.
+fn lanes_stand(session: &Session, id: WaveId, got: &Disassembly, expected: &Value, counts: &mut Standing) {
+    let (Some(pc), Some(exec)) = (expected["pc"].as_str(), expected["exec"].as_str()) else { return };
+    let exec = u64::from_str_radix(&exec[2..], 16).unwrap();
+    let states = expected["lane_states"].as_array();
+    if states.is_none() && (expected["lane_stacks"].is_array() || expected["lane_pc"].is_array()) {
+        return;
+    }
+    // The attributes of a draft's fixture identify it; this model does not list them.
+    if states.is_none() && expected["file"] == "draft_ops.hip" {
+        return;
+    }
+    let all = session.lanes(id).unwrap();
+    for one in &got.instructions {
+        let here = one.address.to_string();
+        for lane in session.kind().wave_size.all().iter() {
+            let (stands, active) = match states {
+                Some(states) => {
+                    let state = &states[usize::from(lane.0)];
+                    (state[1] == here.as_str(), state[0] == "active")
+                }
+                None => {
+                    let is_used = all[usize::from(lane.0)].state != Some(LaneState::Unused);
+                    (exec >> lane.0 & 1 == 1 && here == pc && is_used, true)
+                }
+            };
+            let found = (one.lanes.contains(lane), one.active.is_some_and(|active| active.contains(lane)));
+            assert_eq!(found, (stands, stands && active), "wave {} lane {lane} at {here}", expected["id"]);
+            counts.active += usize::from(stands && active);
+            counts.waiting += usize::from(stands && !active);
+            counts.elsewhere += usize::from(stands && here != pc);
+        }
+    }
+}
+
+/// Text, targets, lines, bounds and lanes of the innermost frame's function of every wave.
 #[test]
 fn functions_are_as_llvm_objdump_lists_them() {
-    let (mut seen, mut lines) = (0, 0);
+    let (mut seen, mut lines, mut standing) = (0, 0, Standing::default());
     for (name, path, expected) in some_expected() {
         let dump = open(&path);
         let folder = if path.is_dir() { path.clone() } else { path.parent().unwrap().to_owned() };
         for wave in expected["waves"].as_array().unwrap() {
             let (session, id) = session(&dump, wave["id"].as_u64().unwrap());
+            let got = session.disassemble(id, &Instructions::default());
+            if let Ok(got) = &got {
+                lanes_stand(&session, id, got, wave, &mut standing);
+            }
             let Some(pc) = session.wave(id).unwrap().pc else { continue };
             let Some((load, file)) = object(&session, &folder, pc.0) else { continue };
-            let (listing, functions) = objdump(&file, wave["wave_size"].as_u64().unwrap());
+            let known = objdump(&file, wave["wave_size"].as_u64().unwrap());
+            let (listing, functions) = &*known;
             let holds =
                 |function: &&(String, u64, u64)| function.1 <= pc.0 - load && pc.0 - load < function.2;
             let (function, start, end) = functions.iter().find(holds).unwrap();
-            let got = session.disassemble(id, &Instructions::default()).unwrap();
+            let got = got.unwrap();
             let bounds = got.function.as_ref().unwrap();
             assert_eq!(
                 (&*bounds.name, bounds.start - load, bounds.end - load),
@@ -146,49 +197,7 @@ fn functions_are_as_llvm_objdump_lists_them() {
         }
     }
     assert!(seen > least(100, 50) && lines > least(1000, 500), "{seen} waves, {lines} lines");
-}
-
-/// Each lane is at the model's position; without `DW_AT_LLVM_lane_pc` the active ones are at the PC.
-#[test]
-fn lanes_have_the_positions_of_the_models() {
-    let seen = std::cell::Cell::new([0; 3]);
-    each_wave(|session, wave, expected, wrong| {
-        let (Some(pc), Some(exec)) = (expected["pc"].as_str(), expected["exec"].as_str()) else { return };
-        let Ok(got) = session.disassemble(wave, &Instructions::default()) else { return };
-        let exec = u64::from_str_radix(&exec[2..], 16).unwrap();
-        let states = expected["lane_states"].as_array();
-        if states.is_none() && (expected["lane_stacks"].is_array() || expected["lane_pc"].is_array()) {
-            return;
-        }
-        // The attributes of a draft's fixture identify it; this model does not list them.
-        if states.is_none() && expected["file"] == "draft_ops.hip" {
-            return;
-        }
-        let used =
-            |lane: LaneId| session.lanes(wave).unwrap()[usize::from(lane.0)].state != Some(LaneState::Unused);
-        for one in &got.instructions {
-            for lane in session.kind().wave_size.all().iter() {
-                let here = one.address.to_string();
-                let (stands, active) = match states {
-                    Some(states) => {
-                        let state = &states[usize::from(lane.0)];
-                        (state[1] == here.as_str(), state[0] == "active")
-                    }
-                    None => (exec >> lane.0 & 1 == 1 && here == pc && used(lane), true),
-                };
-                let got = (one.lanes.contains(lane), one.active.is_some_and(|active| active.contains(lane)));
-                if got != (stands, stands && active) {
-                    wrong(format!("lane {lane} at {here}: {got:?}, expected {stands} {active}"));
-                }
-                let mut counts = seen.get();
-                counts[0] += usize::from(stands && active);
-                counts[1] += usize::from(stands && !active);
-                counts[2] += usize::from(stands && here != pc);
-                seen.set(counts);
-            }
-        }
-    });
-    let [active, waiting, elsewhere] = seen.get();
+    let Standing { active, waiting, elsewhere } = standing;
     assert!(active > 1000 && waiting > 10 && elsewhere > 10, "{active} {waiting} {elsewhere}");
 }
 

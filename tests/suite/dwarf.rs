@@ -47,9 +47,9 @@ fn listed(object: &Path) -> Value {
 /// The expressions of a code object: DIE and attribute, PCs and names of operations.
 type Expressions = Vec<(String, String, Vec<String>)>;
 
-fn ours(object: &Path) -> Expressions {
+fn ours(listed: &Value) -> Expressions {
     let mut all = Vec::new();
-    for unit in listed(object)["units"].as_array().unwrap() {
+    for unit in listed["units"].as_array().unwrap() {
         for row in unit["expressions"].as_array().unwrap() {
             let die = u64::from_str_radix(&row["die"].as_str().unwrap()[2..], 16).unwrap();
             let place = format!("{die:#x} {}", row["attribute"].as_str().unwrap());
@@ -73,9 +73,24 @@ fn names(words: &str) -> Vec<String> {
     words.filter(|word| *word != "DW_OP_LLVM_user").map(str::to_owned).collect()
 }
 
-/// llvm-dwarfdump's listing of a code object's expressions.
-fn theirs(tool: &Path, object: &Path) -> Expressions {
-    let dump = ran(Command::new(tool).args(["--debug-info", "--show-form"]).arg(object));
+/// llvm-dwarfdump's text of each file; one start has all.
+pub(crate) fn dumped(options: &[&str], files: &[PathBuf]) -> Vec<String> {
+    let text = ran(Command::new(newest("llvm-dwarfdump")).args(options).args(files));
+    let mut all: Vec<(PathBuf, String)> = Vec::new();
+    for line in text.lines() {
+        if let Some((file, _)) = line.split_once(":\tfile format ") {
+            all.push((file.into(), String::new()));
+        } else if let Some((_, text)) = all.last_mut() {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    assert!(all.iter().map(|(file, _)| file).eq(files), "{} texts", all.len());
+    all.into_iter().map(|(_, text)| text).collect()
+}
+
+/// The expressions of a code object by llvm-dwarfdump.
+fn theirs(dump: &str) -> Expressions {
     let hex = |text: &str| u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap();
     let (mut all, mut die, mut attribute, mut in_list) = (Vec::new(), 0, String::new(), false);
     for line in dump.lines() {
@@ -107,12 +122,20 @@ fn theirs(tool: &Path, object: &Path) -> Expressions {
     all
 }
 
+/// The same operations and call frames; and the text of each expression gives its bytes back.
 #[test]
-fn llvm_dwarfdump_reads_the_same_operations() {
-    let tool = newest("llvm-dwarfdump");
-    let (mut expressions, mut operations, mut extended) = (0, 0, 0);
-    for object in objects() {
-        let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
+fn llvm_dwarfdump_reads_the_same_expressions() {
+    let (mut expressions, mut operations, mut extended, mut in_frames, mut given) = (0, 0, 0, 0, 0);
+    let objects = objects();
+    let texts = dumped(&["--debug-info", "--debug-frame", "--show-form"], &objects);
+    for (object, text) in objects.iter().zip(&texts) {
+        let (info, frames) = text.split_once("\n.debug_frame contents:\n").unwrap();
+        let listed = listed(object);
+        let frames_here = our_frames(&listed);
+        assert_eq!(frames_here, their_frames(frames), "{}", object.display());
+        in_frames += frames_here.len();
+        given += given_back(&listed);
+        let (mut ours, theirs) = (ours(&listed), theirs(info));
         // It prints lists only for attributes that it knows as lists; those of lanes are not.
         let of_lanes =
             |place: &str| ["_lane_pc", "_active_lane", "_lanes"].iter().any(|name| place.ends_with(name));
@@ -132,14 +155,17 @@ fn llvm_dwarfdump_reads_the_same_operations() {
         extended += ours.iter().filter(|(.., names)| is_llvm(names)).count();
     }
     assert!(expressions > 500 && operations > 1000 && extended > 20, "{expressions} {operations} {extended}");
+    assert!(in_frames >= 6, "only {in_frames} expressions in call frames");
+    given += given_back(&listed(&root().join("tests/fixtures/code/draft_ops-gfx1100.hsaco")));
+    assert!(given > 500);
 }
 
 /// Expressions of call frames: place, instruction and names of operations; `None` for undecodable ones.
 type FrameExpressions = Vec<(String, String, Option<Vec<String>>)>;
 
-fn our_frames(object: &Path) -> FrameExpressions {
+fn our_frames(listed: &Value) -> FrameExpressions {
     let mut all = Vec::new();
-    for entry in listed(object)["frames"].as_array().unwrap() {
+    for entry in listed["frames"].as_array().unwrap() {
         for row in entry["expressions"].as_array().unwrap() {
             let text = |key: &str| row[key].as_str().unwrap().to_owned();
             let name = |name: &Value| name.as_str().unwrap().to_owned();
@@ -150,8 +176,7 @@ fn our_frames(object: &Path) -> FrameExpressions {
     all
 }
 
-fn their_frames(tool: &Path, object: &Path) -> FrameExpressions {
-    let dump = ran(Command::new(tool).arg("--debug-frame").arg(object));
+fn their_frames(dump: &str) -> FrameExpressions {
     let hex = |text: &str| u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap();
     let (mut all, mut pc) = (Vec::new(), 0);
     for line in dump.lines() {
@@ -170,36 +195,21 @@ fn their_frames(tool: &Path, object: &Path) -> FrameExpressions {
     all
 }
 
-#[test]
-fn llvm_dwarfdump_reads_the_same_call_frames() {
-    let tool = newest("llvm-dwarfdump");
+/// The number of expressions, whose texts give their bytes back.
+fn given_back(listed: &Value) -> usize {
     let mut count = 0;
-    for object in objects() {
-        let ours = our_frames(&object);
-        assert_eq!(ours, their_frames(&tool, &object), "{}", object.display());
-        count += ours.len();
-    }
-    assert!(count >= 6, "only {count} expressions in call frames");
-}
-
-#[test]
-fn expressions_of_the_fixtures_are_given_back_by_their_text() {
-    let mut count = 0;
-    let draft = root().join("tests/fixtures/code/draft_ops-gfx1100.hsaco");
-    for object in objects().into_iter().chain([draft]) {
-        for unit in listed(&object)["units"].as_array().unwrap() {
-            let encoding = Encoding::new(Dialect::named(unit["dialect"].as_str().unwrap()).unwrap());
-            for row in unit["expressions"].as_array().unwrap() {
-                let bytes = bytes(row["bytes"].as_str().unwrap());
-                let program = Program::decode(&bytes, encoding).unwrap();
-                let text = print::program(&program, &NoNames);
-                assert_eq!(assemble(&text, encoding, &NoNames).unwrap(), bytes, "{text}");
-                assert_eq!(program.encode(), bytes, "{text}");
-                count += 1;
-            }
+    for unit in listed["units"].as_array().unwrap() {
+        let encoding = Encoding::new(Dialect::named(unit["dialect"].as_str().unwrap()).unwrap());
+        for row in unit["expressions"].as_array().unwrap() {
+            let bytes = bytes(row["bytes"].as_str().unwrap());
+            let program = Program::decode(&bytes, encoding).unwrap();
+            let text = print::program(&program, &NoNames);
+            assert_eq!(assemble(&text, encoding, &NoNames).unwrap(), bytes, "{text}");
+            assert_eq!(program.encode(), bytes, "{text}");
+            count += 1;
         }
     }
-    assert!(count > 500);
+    count
 }
 
 #[test]

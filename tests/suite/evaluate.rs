@@ -15,7 +15,8 @@ use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
 use crate::dwarf::newest;
-use crate::fixtures::{each_wave, fixtures, open, session};
+use crate::fixtures::{each_wave, each_wave_of, fixtures, open, session, some_expected};
+use crate::support::least;
 
 fn ask(session: &Session, wave: WaveId, text: &str, want: Want) -> Evaluation {
     let expression = Expression::Text(text.to_owned());
@@ -100,7 +101,7 @@ fn registers_hold_the_variables_of_the_models() {
 #[test]
 fn locations_as_written_hold_the_variables_of_the_models() {
     let count = std::cell::Cell::new(0);
-    each_wave(|session, wave, expected, wrong| {
+    each_wave_of(some_expected(), |session, wave, expected, wrong| {
         for (variable, lanes) in variables(expected) {
             let Some(text) = variable["location"].as_str().map(ours) else { continue };
             let size = lanes.first().map(|(_, bytes)| bytes.len() as u64 / 2);
@@ -115,7 +116,7 @@ fn locations_as_written_hold_the_variables_of_the_models() {
             }
         }
     });
-    assert!(count.get() > 10_000, "only {} lanes were compared", count.get());
+    assert!(count.get() > least(10_000, 4_000), "only {} lanes were compared", count.get());
 }
 
 /// Memory of each space by its address: the lane's own through the focused lane, and through the space with a lane.

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use lanescope::arch::Targets;
+use lanescope::codeobject::hex;
 use lanescope::import;
 use lanescope::session::{Dump, MemoryAddress, Session, Storage as _, Waves as _};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
@@ -92,9 +93,17 @@ pub(crate) fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
 
 /// Runs a check for every wave of every fixture and reports all differences.
 pub(crate) fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String))) {
+    each_wave_of(expected(), check);
+}
+
+/// [`each_wave`] of some fixtures: [`some_expected`].
+pub(crate) fn each_wave_of(
+    fixtures: impl IntoIterator<Item = (String, PathBuf, Value)>,
+    check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String)),
+) {
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for (name, path, expected) in expected() {
+    for (name, path, expected) in fixtures {
         let dump = open(&path);
         for wave in expected["waves"].as_array().unwrap() {
             let id = wave["id"].as_u64().unwrap();
@@ -106,10 +115,6 @@ pub(crate) fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(
     assert!(checked > 20, "only {checked} waves were checked");
     wrong.truncate(40);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]

@@ -2,12 +2,11 @@
 //! lane. The values themselves are compared with the models (`variables.rs`).
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use lanescope::session::{DumpFacts as _, Session, Stacks as _, ValueState, Variables as _, Waves as _};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::dumped;
 use crate::fixtures::{fixtures, open};
 
 /// A DIE of llvm-dwarfdump's text: its depth, its tag, and the text of each attribute.
@@ -17,8 +16,7 @@ struct Die {
     attributes: BTreeMap<String, String>,
 }
 
-fn dies(object: &Path) -> Vec<Die> {
-    let text = ran(Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(object));
+fn dies(text: &str) -> Vec<Die> {
     let mut all: Vec<Die> = Vec::new();
     let mut open = None;
     for line in text.lines() {
@@ -121,7 +119,7 @@ fn located(dies: &[Die], pc: u64) -> Vec<(String, String)> {
 
 /// The dumps with optimised code, by the compiler's mark in the debug information.
 fn optimized() -> Vec<(String, PathBuf, Vec<Die>)> {
-    let mut all = Vec::new();
+    let (mut all, mut paths, mut files) = (Vec::new(), Vec::new(), Vec::new());
     for entry in std::fs::read_dir(fixtures().join("dumps")).unwrap() {
         let path = entry.unwrap().path();
         if !path.is_dir() {
@@ -131,7 +129,11 @@ fn optimized() -> Vec<(String, PathBuf, Vec<Die>)> {
         let objects: Vec<PathBuf> =
             objects.filter(|file| file.extension().is_some_and(|extension| extension == "hsaco")).collect();
         let [object] = &objects[..] else { continue };
-        let dies = dies(object);
+        files.push(object.clone());
+        paths.push(path);
+    }
+    for (path, text) in paths.into_iter().zip(dumped(&["--debug-info"], &files)) {
+        let dies = dies(&text);
         if dies.iter().any(|die| die.text("DW_AT_call_all_calls").is_some()) {
             all.push((path.file_name().unwrap().to_string_lossy().into_owned(), path, dies));
         }

@@ -13,6 +13,7 @@ use lanescope::signature::Rules;
 use crate::cli::{run, text};
 use crate::fixtures::{fixtures, open, outside_ci};
 use crate::slim::Scratch;
+use crate::support::some;
 
 /// One session for each kind of waves.
 fn sessions(dump: &Arc<Dump>) -> Vec<Session> {
@@ -57,7 +58,7 @@ fn dumps() -> Vec<PathBuf> {
 
 #[test]
 fn drafts_hold_on_their_dumps_and_have_no_addresses_and_ids() {
-    for path in dumps() {
+    for path in some(dumps(), |path| path.file_name().unwrap().to_str().unwrap()) {
         let (dump, name) = (open(&path), path.display());
         let text = drafted(&dump);
         let file = parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{text}"));

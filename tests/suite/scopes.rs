@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -12,7 +12,13 @@ use lanescope::codeobject::{CodeObject, ElfAddress};
 use lanescope::debuginfo::DebugInfo;
 use serde_json::Value;
 
-use crate::dwarf::{newest, objects, ran};
+use crate::dwarf::{dumped, newest, objects, ran};
+use crate::support::{least, some};
+
+/// The code objects of [`some`] kernels.
+fn some_objects() -> Vec<PathBuf> {
+    some(objects(), |path| path.file_stem().unwrap().to_str().unwrap()).collect()
+}
 
 /// Number of sampled addresses per object, spread over its code.
 const SAMPLES: u64 = 48;
@@ -27,16 +33,19 @@ fn debug_info(path: &Path) -> (DebugInfo, Vec<u64>) {
 
 #[test]
 fn functions_and_lines_are_those_of_llvm_symbolizer() {
-    let tool = newest("llvm-symbolizer");
     let (mut functions, mut inlined) = (0, 0);
-    for path in objects() {
+    let mut command = Command::new(newest("llvm-symbolizer"));
+    command.args(["--inlines", "--output-style=JSON", "--no-demangle"]);
+    let mut all = Vec::new();
+    for path in some_objects() {
         let (debug, samples) = debug_info(&path);
-        let mut command = Command::new(&tool);
-        command.args(["--inlines", "--output-style=JSON", "--no-demangle"]);
-        command.arg(format!("--obj={}", path.display()));
-        command.args(samples.iter().map(|address| format!("{address:#x}")));
-        let answers: Value = serde_json::from_str(&ran(&mut command)).unwrap();
-        for (address, answer) in samples.iter().zip(answers.as_array().unwrap()) {
+        command.args(samples.iter().map(|address| format!("{} {address:#x}", path.display())));
+        all.push((path, debug, samples));
+    }
+    let answers: Value = serde_json::from_str(&ran(&mut command)).unwrap();
+    let mut answers = answers.as_array().unwrap().iter();
+    for (path, debug, samples) in all {
+        for (address, answer) in samples.iter().zip(&mut answers) {
             let context = format!("{} {address:#x}: {answer}", path.display());
             let theirs = answer["Symbol"].as_array().unwrap();
             let row = debug.line_at(ElfAddress(*address)).unwrap();
@@ -65,7 +74,11 @@ fn functions_and_lines_are_those_of_llvm_symbolizer() {
             inlined += theirs.len() - 1;
         }
     }
-    assert!(functions > 1000 && inlined > 100, "only {functions} addresses, {inlined} inlined calls");
+    assert!(answers.next().is_none());
+    assert!(
+        functions > 1000 && inlined > least(100, 30),
+        "only {functions} addresses, {inlined} inlined calls"
+    );
 }
 
 /// A DIE of llvm-dwarfdump's text, as far as scopes need it.
@@ -85,8 +98,7 @@ fn hex(text: &str) -> Option<u64> {
 }
 
 /// The tree of a file: one line is a DIE, the following ones its attributes; ranges of a list are on separate lines.
-fn tree(path: &Path) -> Vec<Die> {
-    let text = ran(Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(path));
+fn tree(text: &str) -> Vec<Die> {
     let mut dies: Vec<Die> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut in_ranges = false;
@@ -184,9 +196,10 @@ impl Tree {
 #[test]
 fn variables_in_scope_are_those_of_llvm_dwarfdumps_tree() {
     let (mut places, mut variables) = (0, 0);
-    for path in objects() {
-        let (debug, samples) = debug_info(&path);
-        let tree = Tree(tree(&path));
+    let objects = some_objects();
+    for (path, text) in objects.iter().zip(dumped(&["--debug-info"], &objects)) {
+        let (debug, samples) = debug_info(path);
+        let tree = Tree(tree(&text));
         for pc in samples {
             let holds = |die: &&Die| {
                 die.tag == "DW_TAG_subprogram" && die.ranges.iter().any(|range| range.contains(&pc))
@@ -205,5 +218,5 @@ fn variables_in_scope_are_those_of_llvm_dwarfdumps_tree() {
             variables += found.len();
         }
     }
-    assert!(places > 1000 && variables > 5000, "only {places} places, {variables} variables");
+    assert!(places > 1000 && variables > least(5000, 2000), "only {places} places, {variables} variables");
 }

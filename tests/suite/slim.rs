@@ -101,7 +101,7 @@ fn waves(export: &str) -> Vec<Value> {
 fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
     let scratch = Scratch::new("slim-same");
     let mut compared = 0;
-    for (index, dump) in sampled(dumps().iter().enumerate(), 3) {
+    for (index, dump) in sampled(dumps().iter().enumerate(), 5) {
         // Folders and zips alternately.
         let to = scratch.path(&format!("{index}{}", if index % 2 == 0 { ".zip" } else { "" }));
         let ids = ids(&slim(dump, &to, &[]));
@@ -126,7 +126,7 @@ fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
         let after = waves(&said(&["export", words(&to)]).0);
         assert_eq!(before, after, "{}", dump.display());
     }
-    assert!(compared > least(1 << 20, 1 << 18), "only {compared} bytes were compared");
+    assert!(compared > least(1 << 20, 1 << 16), "only {compared} bytes were compared");
 }
 
 #[test]
@@ -298,7 +298,7 @@ const ARGUMENT: u64 = 8;
 
 #[test]
 fn a_long_list_is_followed_as_far_as_asked() {
-    let next: Vec<Result<usize, u64>> = (1..=1_000_000).map(Ok).collect();
+    let next: Vec<Result<usize, u64>> = (1..=10_000).map(Ok).collect();
     let list = List::new("slim-long", 16, &next);
     // A node is 16 bytes, a page holds 256 of them.
     let report = list.slim("far", &["--follow", "1000"]);
@@ -413,13 +413,15 @@ fn waves_of_cores_are_the_same() {
     for name in SAMPLES {
         let to = scratch.path(&format!("{name}.zip"));
         let report = slim(&core(name), &to, &["--all-waves"]);
-        assert_eq!(exported(&core(name)).len(), ids(&report).len(), "{name}");
-        assert_eq!(exported(&core(name)), exported(&to), "{name}");
-        let tables = |dump: &Path| -> Vec<Value> {
-            let export: Value = serde_json::from_str(&said(&["export", words(dump)]).0).unwrap();
-            ["agents", "queues", "dispatches", "workgroups"].map(|key| export[key].clone()).into()
+        let of = |dump: &Path| {
+            let text = said(&["export", words(dump)]).0;
+            let export: Value = serde_json::from_str(&text).unwrap();
+            let tables = ["agents", "queues", "dispatches", "workgroups"].map(|key| export[key].clone());
+            (waves(&text), tables)
         };
-        assert_eq!(tables(&core(name)), tables(&to), "{name}");
+        let (before, after) = (of(&core(name)), of(&to));
+        assert_eq!(before.0.len(), ids(&report).len(), "{name}");
+        assert_eq!(before, after, "{name}");
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::fixtures::fixtures;
 use crate::slim::{Scratch, lanescope, said, words};
 use crate::slim_messages::options;
-use crate::triage::cases::{Moment, load};
+use crate::triage::cases::{Moment, load_hangs};
 
 const MOMENT: Moment = Moment { distance: 0, has_report: false, lacks_memory: false };
 
@@ -30,7 +30,7 @@ fn outcomes(scratch: &Scratch, dump: &Path, lines: &[&str]) -> Vec<String> {
 /// The verdict of a hang is one about all waves of a dispatch: the small dump has them.
 #[test]
 fn hangs_are_kept() {
-    let cases = load();
+    let cases = load_hangs();
     let scratch = Scratch::new("slim-hung");
     let mut count = 0;
     for case in &cases.hangs {

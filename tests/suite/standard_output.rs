@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use crate::cli::{run, text};
 use crate::slim::{Scratch, words};
 use crate::support::output;
+use crate::support::sample::{is_long, sampled};
 
 const ERROR: &str = "cannot write to the standard output";
 
@@ -100,8 +101,13 @@ fn forms(line: &str) -> &'static [Option<&'static str>] {
 fn an_answer_that_is_not_written_is_an_error() {
     let scratch = Scratch::new("standard-output");
     for line in COMMANDS {
-        for json in forms(line) {
-            for redirection in [">/dev/full", ">&-"] {
+        let forms = forms(line);
+        for (form, json) in forms.iter().enumerate() {
+            for (error, redirection) in [">/dev/full", ">&-"].into_iter().enumerate() {
+                // Each of two forms with one of two errors.
+                if forms.len() > 1 && form != error && !is_long() {
+                    continue;
+                }
                 let arguments = arguments(&scratch, line).into_iter().chain(json.map(str::to_owned));
                 fails(&arguments.collect::<Vec<_>>(), redirection);
             }
@@ -150,8 +156,10 @@ fn a_server_without_output_ends_with_an_error() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let scratch = Scratch::new("standard-output-pipe");
-    for line in COMMANDS.into_iter().chain(["targets gfx90a"]) {
-        for json in forms(line) {
+    for (index, line) in COMMANDS.into_iter().chain(["targets gfx90a"]).enumerate() {
+        // One of two forms, by turns.
+        let forms = forms(line);
+        for json in sampled(forms.iter().cycle().skip(index % forms.len()).take(forms.len()), 2) {
             let (reader, writer) = std::io::pipe().unwrap();
             drop(reader);
             let mut command = crate::support::lanescope();

@@ -258,9 +258,7 @@ fn a_view_has_so_many_dies_of_type_units_and_no_more() {
         format!(
             "type_unit 0xa1
              struct 'large', 4
-             .rept {members}
-             .byte 9
-             .endr
+             .fill {members}, 1, 9
              .byte 0, 0
              2:
              compile_unit

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{FAILED, FILES, Folder, check, command, failed, json, text};
 use crate::slim::words;
+use crate::support::sample::sampled;
 
 /// A file of expectations and a dump whose names have signs of each form, and a line that does not hold.
 const HOSTILE: &str = "a <b> & %0A ' , # |.scope";
@@ -312,7 +313,7 @@ fn text_for_people_has_no_commands_of_the_runner() {
     };
     let begin_commands = |text: &str| text.lines().filter(|line| line.trim_start().starts_with("::")).count();
     // The length decides where the sentence is folded.
-    for length in 60..90 {
+    for length in sampled(60..90, 3) {
         let dump = format!("{} ::warning title=x::pwned ##[error]y.zip", "a".repeat(length));
         fs::copy(folder.path("demo.zip"), folder.path(&dump)).unwrap();
         folder.write("a.scope", &format!("dump \"{dump}\"\nwaves 9\n"));

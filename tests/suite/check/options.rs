@@ -3,6 +3,7 @@
 use super::{FORMS, Folder, check, json, text};
 use crate::fixtures::one_line;
 use crate::slim::words;
+use crate::support::sample::sampled;
 
 /// A wrong option is an error of its line, in each form, and no dump is opened. The names of values are those of
 /// docs/commands.md; the system's words are those of strerror.
@@ -10,7 +11,7 @@ use crate::slim::words;
 fn wrong_options_are_errors_of_the_file() {
     let folder = Folder::new("check-options");
     let address = "wrong value `zz` of `fault-address`: expected 0xADDRESS, 0xPAGExxx or 0xADDRESS+BYTES";
-    for (lines, marked, problem, hint) in [
+    let wrong = [
         (
             "local-files maybe",
             "maybe",
@@ -33,7 +34,8 @@ fn wrong_options_are_errors_of_the_file() {
         ("code-object no.hsaco", "no.hsaco", "no.hsaco: No such file or directory", ""),
         ("code-object no.hsaco@0x1000", "no.hsaco@0x1000", "no.hsaco: No such file or directory", ""),
         ("processor -x", "-x", "wrong value `-x` of `processor`", ""),
-    ] {
+    ];
+    for (index, (lines, marked, problem, hint)) in wrong.into_iter().enumerate() {
         let file = folder.write("a.scope", &format!("dump demo.zip\n{lines}\nwaves 8\n"));
         let output = check(&[&file, "--json"]);
         assert_eq!(output.status.code(), Some(2), "{lines}: {output:?}");
@@ -50,7 +52,8 @@ fn wrong_options_are_errors_of_the_file() {
             (error["problem"].as_str().unwrap(), error["hint"].as_str().unwrap_or_default());
         assert!(found.contains(problem), "{lines}: {found}");
         assert!(hinted.starts_with(hint) && hint.is_empty() == hinted.is_empty(), "{lines}: {hinted}");
-        for form in FORMS {
+        // One form, by turns.
+        for form in sampled(FORMS.into_iter().cycle().skip(index).take(FORMS.len()), FORMS.len()) {
             let output = check(&[&file, "--format", form]);
             assert_eq!(output.status.code(), Some(2), "{lines}: {output:?}");
             let printed = text(&output.stdout);
@@ -85,10 +88,11 @@ fn an_option_without_effect_is_named() {
     let (_, info) = info.split_once("demo.zip: --processor: ").unwrap();
     let sentence = format!("--processor: {}", info.trim_end());
     assert!(sentence.starts_with("--processor: without effect: "), "{sentence}");
-    for lines in ["processor gfx90a", "processor gfx90a\nlog note.txt"] {
+    for (lines, forms) in [("processor gfx90a", &FORMS[..]), ("processor gfx90a\nlog note.txt", &FORMS[..1])]
+    {
         folder.write("note.txt", "nothing\n");
         let file = folder.write("a.scope", &format!("dump demo.zip\n{lines}\nwaves 8\n"));
-        for form in FORMS {
+        for form in forms {
             let output = check(&[&file, "--format", form]);
             assert_eq!(output.status.code(), Some(0), "{form}: {output:?}");
             let printed = one_line(&text(&output.stdout)).replace("%3A", ":");

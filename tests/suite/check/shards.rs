@@ -1,6 +1,7 @@
 //! `--shard I/N`: each dump and each file with errors belongs to one part.
 
 use super::{Folder, check, json};
+use crate::support::sample::sampled;
 
 /// The files with errors, and the dumps with their files.
 fn parts(folder: &str, shard: Option<&str>) -> Vec<(String, String)> {
@@ -37,7 +38,7 @@ fn the_parts_are_the_whole_without_repeats() {
     let mut whole = parts(&all, None);
     assert_eq!(whole.len(), 1 + 3 + 1 + 2 + 1);
     whole.sort();
-    for count in [1, 2, 3, 5, 8, 11] {
+    for count in sampled([3, 1, 11, 8, 2, 5], 2) {
         let mut union = Vec::new();
         let mut sizes = Vec::new();
         for part in 1..=count {

@@ -3,13 +3,15 @@
 use super::{FILES, FORMS, Folder, check, command, json, text};
 use crate::fixtures::one_line;
 use crate::slim::words;
+use crate::support::sample::{is_long, sampled};
 
 /// The worst result of a run decides, in each combination of files and in each form.
 #[test]
 fn the_worst_result_decides_in_each_form() {
     let folder = Folder::new("check-status");
     let files: Vec<String> = FILES.iter().map(|(name, text, _)| folder.write(name, text)).collect();
-    for chosen in 1..1usize << FILES.len() {
+    // The combination of all files comes first; also in the sample each form has one.
+    for chosen in sampled((1..1usize << FILES.len()).rev(), 5) {
         let is_chosen = |index: &usize| chosen >> index & 1 == 1;
         let indexes: Vec<usize> = (0..FILES.len()).filter(is_chosen).collect();
         let expected = indexes.iter().map(|index| FILES[*index].2).max().unwrap();
@@ -20,8 +22,12 @@ fn the_worst_result_decides_in_each_form() {
         assert_eq!(output.status.code(), Some(expected.into()), "{arguments:?}: {output:?}");
         assert_eq!(text(&output.stderr), "", "{arguments:?}");
     }
-    for form in FORMS {
+    for (at, form) in FORMS.into_iter().enumerate() {
         for (index, (_, _, status)) in FILES.iter().enumerate() {
+            // Of the three with status 2 one, by turns.
+            if index > 1 && index % 3 != at % 3 && !is_long() {
+                continue;
+            }
             let output = check(&[&files[index], "--format", form]);
             assert_eq!(output.status.code(), Some((*status).into()), "{form}: {output:?}");
         }

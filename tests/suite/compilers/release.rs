@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{fixtures, one_line, open};
 use crate::slim::{Scratch, answer, words};
+use crate::support::{least, sample::is_long};
 
 const LOAD: u64 = 0x7f00_0010_0000;
 const KERNARG: u64 = 0x7f00_0040_0000;
@@ -27,6 +28,9 @@ const GPUS: [&str; 15] = [
     "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150",
     "gfx1151", "gfx1152", "gfx1153", "gfx1200", "gfx1201", "gfx950",
 ];
+
+/// Those of them whose instructions another one has: `scripts/test --long` has them.
+const ALIKE: [&str; 7] = ["gfx1101", "gfx1102", "gfx1103", "gfx1151", "gfx1152", "gfx1153", "gfx1201"];
 
 /// A kernel of an entry by LLVM's tools.
 struct Kernel {
@@ -187,12 +191,13 @@ fn types_of_the_page(object: &Path, kernels: &[Kernel]) {
 
 #[test]
 fn kernels_of_fifteen_processors_have_functions_code_and_arguments() {
+    let is_left_out = |gpu: &str| !is_long() && ALIKE.contains(&gpu);
     let (mut compared, mut gpus) = (0, Vec::new());
     for (file, chosen) in [("bitsandbytes-rocm64", &GPUS[..14]), ("bitsandbytes-rocm715", &GPUS[14..])] {
         let library = fixtures().join(format!("release/{file}.bundle"));
         let scratch = Scratch::new("release");
         for (gpu, object) in entries(&library, &scratch) {
-            if !chosen.contains(&gpu.as_str()) {
+            if !chosen.contains(&gpu.as_str()) || is_left_out(&gpu) {
                 continue;
             }
             let kernels = kernels(&object);
@@ -228,10 +233,10 @@ fn kernels_of_fifteen_processors_have_functions_code_and_arguments() {
         }
     }
     gpus.sort();
-    let mut all = GPUS.map(str::to_owned);
-    all.sort();
+    let mut all: Vec<&str> = GPUS.into_iter().filter(|gpu| !is_left_out(gpu)).collect();
+    all.sort_unstable();
     assert_eq!(gpus, all);
-    assert!(compared >= 50, "only {compared} kernels");
+    assert!(compared >= least(50, 30), "only {compared} kernels");
 }
 
 /// A kernel and a function that it calls, with lines only.

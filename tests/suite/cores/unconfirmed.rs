@@ -12,7 +12,7 @@ use lanescope::session::{Dump, Session};
 
 use super::changed::{opened, reported, sample};
 use super::reasons::{pcs, put, run};
-use super::{SAMPLES, core, expected, export};
+use super::{SAMPLES, WITHOUT_TOOL, core, expected, export};
 use crate::fixtures::one_line;
 use crate::slim::{Scratch, slim};
 use crate::support::{least, sample::sampled};
@@ -60,28 +60,28 @@ fn each_word_of_a_header_is_restored_from_the_others() {
         let whole = opened(&bytes);
         assert!(marks(&whole).iter().all(Option::is_none), "{name}: {:?}", marks(&whole));
         for area in headers(&bytes, &expected) {
-            for number in 0..4 {
-                let at = area + 4 * number;
+            let damages = (0..4).map(|number| area + 4 * number).flat_map(|at| {
                 let value = word(&bytes, at);
-                let wrong = [0, 4, value + 4, value - 4, !value, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff];
-                for damaged in sampled(wrong, 3) {
-                    let mut bytes = bytes.clone();
-                    put(&mut bytes, at, damaged);
-                    let ours = opened(&bytes);
-                    let place = format!("{name} + {at:#x}: {damaged:#x}");
-                    assert!(is_same(&ours, &whole), "{place}: {}", ours["problems"]);
-                    assert_eq!(
-                        reported(&ours, "is restored from the control stack").len(),
-                        1,
-                        "{place}: {}",
-                        ours["problems"]
-                    );
-                    restored += 1;
-                }
+                [0, 4, value + 4, value - 4, !value, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff]
+                    .map(|wrong| (at, wrong))
+            });
+            for (at, damaged) in sampled(damages, 5) {
+                let mut bytes = bytes.clone();
+                put(&mut bytes, at, damaged);
+                let ours = opened(&bytes);
+                let place = format!("{name} + {at:#x}: {damaged:#x}");
+                assert!(is_same(&ours, &whole), "{place}: {}", ours["problems"]);
+                assert_eq!(
+                    reported(&ours, "is restored from the control stack").len(),
+                    1,
+                    "{place}: {}",
+                    ours["problems"]
+                );
+                restored += 1;
             }
         }
     }
-    assert!(restored > least(150, 60), "{restored}");
+    assert!(restored > least(150, 40), "{restored}");
 }
 
 /// A header without a consistent reading has no waves.
@@ -267,7 +267,8 @@ pub(super) fn is_wherever_the_wave_is(bytes: &[u8], words: &str) {
             name => (&[], name),
         };
         for form in [&[][..], &["--json"]] {
-            let arguments = [&["--wave", "1"], arguments, form].concat();
+            let tool: &[&str] = if *name == "disassemble" { &[] } else { &WITHOUT_TOOL };
+            let arguments = [&["--wave", "1"], arguments, form, tool].concat();
             let (_, out, err) = run(bytes, name, &arguments);
             // Text is folded.
             let line = one_line(&out);
@@ -373,42 +374,43 @@ fn with_pc(name: &str, wave: usize, pc: u64, change: impl FnOnce(&mut Vec<u8>)) 
 /// A PC outside of code: unmapped, in scratch memory, in a save area, in a ring, in a kernel's arguments.
 #[test]
 fn a_pc_outside_of_code_is_marked() {
+    let mut cases = Vec::new();
     for (name, wave) in [("gfx90a-split", 2), ("gfx1100", 2), ("gfx942-multi-xcc", 0)] {
-        let expected = expected(name);
-        let segment = |prefix: &str| {
-            let segments = expected["segments"].as_array().unwrap().iter();
-            let mut named = segments.filter(|one| one["name"].as_str().unwrap().starts_with(prefix));
-            named.next().map(|one| one["va"].as_u64().unwrap())
-        };
-        assert_eq!(segment("cwsr"), Some(0x7f30_0000_0000), "{name}");
-        let whole = opened(&sample(name).0);
         // Writers without rights in p_flags: nothing is executable, or everything is.
         for flags in [None, Some(3), Some(7)] {
             for pc in
                 [0x1234_5678_9000, 0x7f40_0000_0040, 0x7f30_0000_0040, 0x7f20_0000_0040, 0x7f60_0000_0040u64]
             {
-                let change = |bytes: &mut Vec<u8>| {
-                    let count = usize::from(u16::from_le_bytes([bytes[56], bytes[57]]));
-                    let headers = (0..count).map(|index| 64 + 56 * index);
-                    let loads: Vec<usize> = headers.filter(|at| word(bytes, *at) == 1).collect();
-                    for at in loads {
-                        let rights = flags.unwrap_or(word(bytes, at + 4));
-                        put(bytes, at + 4, rights);
-                    }
-                };
-                let ours = opened(&with_pc(name, wave, pc, change));
-                let place = format!("{name}, flags {flags:?}, PC {pc:#x}");
-                // Only rights distinguish other data from code.
-                let is_known = flags.is_none() || pc != 0x7f60_0000_0040;
-                let marks = marks(&ours);
-                for (index, mark) in marks.iter().enumerate() {
-                    let wanted = (index == wave && is_known).then_some(NO_CODE);
-                    assert_eq!(*mark, wanted, "{place}: {marks:?}");
-                }
-                assert_eq!(ours["waves"][wave]["pc"], json!(pc), "{place}");
-                assert_eq!(marks.len(), whole["waves"].as_array().unwrap().len(), "{place}");
+                cases.push((name, wave, flags, pc));
             }
         }
+    }
+    // With five PCs and three kinds of rights, a fourth of the cases has each of them.
+    for (name, wave, flags, pc) in sampled(cases, 4) {
+        let expected = expected(name);
+        let mut segments = expected["segments"].as_array().unwrap().iter();
+        let area = segments.find(|one| one["name"].as_str().unwrap().starts_with("cwsr")).unwrap();
+        assert_eq!(area["va"], json!(0x7f30_0000_0000u64), "{name}");
+        let change = |bytes: &mut Vec<u8>| {
+            let count = usize::from(u16::from_le_bytes([bytes[56], bytes[57]]));
+            let headers = (0..count).map(|index| 64 + 56 * index);
+            let loads: Vec<usize> = headers.filter(|at| word(bytes, *at) == 1).collect();
+            for at in loads {
+                let rights = flags.unwrap_or(word(bytes, at + 4));
+                put(bytes, at + 4, rights);
+            }
+        };
+        let ours = opened(&with_pc(name, wave, pc, change));
+        let place = format!("{name}, flags {flags:?}, PC {pc:#x}");
+        // Only rights distinguish other data from code.
+        let is_known = flags.is_none() || pc != 0x7f60_0000_0040;
+        let marks = marks(&ours);
+        for (index, mark) in marks.iter().enumerate() {
+            let wanted = (index == wave && is_known).then_some(NO_CODE);
+            assert_eq!(*mark, wanted, "{place}: {marks:?}");
+        }
+        assert_eq!(ours["waves"][wave]["pc"], json!(pc), "{place}");
+        assert_eq!(marks.len(), expected["waves"].as_array().unwrap().len(), "{place}");
     }
 }
 

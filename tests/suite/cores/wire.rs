@@ -1,8 +1,8 @@
 //! The samples over the remote protocol: registers by name, LDS, private memory of lanes and of waves.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::process::{Child, Stdio};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::Value;
 
@@ -11,18 +11,21 @@ use super::{SAMPLES, core, expected, swizzled};
 use crate::server::framed;
 
 /// A server on pipes.
-struct Server(Child);
+struct Server {
+    child: Child,
+    answers: BufReader<ChildStdout>,
+}
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 impl Server {
     fn start(name: &str) -> Self {
-        let child = crate::support::lanescope()
+        let mut child = crate::support::lanescope()
             .args(["serve", "--stdio"])
             .arg(core(name))
             .stdin(Stdio::piped())
@@ -30,24 +33,23 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut server = Self(child);
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Self { child, answers };
         assert_eq!(server.ask("QStartNoAckMode"), "OK");
-        server.0.stdin.as_mut().unwrap().write_all(b"+").unwrap();
+        server.child.stdin.as_mut().unwrap().write_all(b"+").unwrap();
         server
     }
 
     /// Sends a packet; returns the reply without its frame.
     fn ask(&mut self, body: &str) -> String {
-        self.0.stdin.as_mut().unwrap().write_all(&framed(body)).unwrap();
-        self.0.stdin.as_mut().unwrap().flush().unwrap();
+        self.child.stdin.as_mut().unwrap().write_all(&framed(body)).unwrap();
+        self.child.stdin.as_mut().unwrap().flush().unwrap();
         let mut answer = Vec::new();
-        let mut byte = [0];
-        while answer.len() < 3 || answer[answer.len() - 3] != b'#' {
-            self.0.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
-            answer.push(byte[0]);
-        }
-        let text = String::from_utf8(answer[..answer.len() - 3].to_vec()).unwrap();
-        text.trim_start_matches('+').trim_start_matches('$').to_owned()
+        self.answers.read_until(b'#', &mut answer).unwrap();
+        // The checksum.
+        self.answers.read_exact(&mut [0; 2]).unwrap();
+        let text = String::from_utf8(answer).unwrap();
+        text.trim_end_matches('#').trim_start_matches('+').trim_start_matches('$').to_owned()
     }
 
     /// The target description, read in chunks.

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::model::{GFX90A, GFX1100, Gpu, Wave};
 use super::writer::{self, Form};
 use super::{export, export_text, file, folder, problems, same_waves};
+use crate::support::{least, sample::sampled};
 
 const SMALL: Gpu = Gpu { sgprs: 8, vgprs: 2, agprs: 1, ..GFX90A };
 
@@ -269,7 +270,7 @@ fn a_log_that_was_cut_shows_nothing_that_is_not_true() {
         let text = log(&waves);
         let start = text.find("wave_1: pc=0x7").unwrap();
         let mut complete = 0;
-        for end in start + "wave_1: pc=0x7".len()..=text.len() {
+        for end in sampled(start + "wave_1: pc=0x7".len()..=text.len(), 5) {
             let options = import::Options { target: Some(gpu.to_owned()), ..import::Options::default() };
             let path = folder("cut").join("log");
             fs::write(&path, &text[..end]).unwrap();
@@ -300,7 +301,7 @@ fn a_log_that_was_cut_shows_nothing_that_is_not_true() {
                 }
             }
         }
-        assert!(complete > 10_000, "{complete}");
+        assert!(complete > least(10_000, 1_500), "{complete}");
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use lanescope::postmortem::LaneMark;
 
 use super::model;
+use crate::support::{least, sample::sampled};
 use crate::triage::cases::{Moment, load};
 
 /// Lanes that the page marks as faulting are those of the model. Where registers were overwritten a lane may have an
@@ -13,7 +14,8 @@ use crate::triage::cases::{Moment, load};
 fn faulting_lanes_are_those_of_the_models() {
     let cases = load();
     let (mut compared, mut exact) = (0, 0);
-    for (index, case) in cases.faults.iter().enumerate().filter(|(index, _)| index % 7 == 0) {
+    let seventh = cases.faults.iter().enumerate().filter(|(index, _)| index % 7 == 0);
+    for (index, case) in sampled(seventh, 2) {
         let moment = Moment { distance: index / 7 % 3, has_report: true, lacks_memory: false };
         let model = model(&cases.open(case, moment));
         let shown = model.wave.as_ref().unwrap();
@@ -34,5 +36,5 @@ fn faulting_lanes_are_those_of_the_models() {
         exact += usize::from(faulting == bad);
         compared += 1;
     }
-    assert!(compared > 30 && exact * 2 > compared, "{exact} of {compared}");
+    assert!(compared > least(30, 10) && exact * 2 > compared, "{exact} of {compared}");
 }

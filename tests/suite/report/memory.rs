@@ -5,9 +5,14 @@ use lanescope::postmortem::{Model, Options};
 use lanescope::report::Style;
 
 use super::{html, model, model_with};
-use crate::triage::cases::{Case, Moment, load};
+use crate::triage::cases::{Case, Cases, Moment, load_where};
 
 const MOMENT: Moment = Moment { distance: 0, has_report: true, lacks_memory: false };
+
+/// LDS is out of bounds on one GPU alone.
+fn load() -> Cases {
+    load_where(|name| name.contains("-gfx1201-"))
+}
 
 fn is_lds(case: &&Case) -> bool {
     case.fault.as_ref().is_some_and(|fault| fault.kind == "lds")

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::synthetic::session_of;
 use crate::dwarf::{newest, ran};
-use crate::fixtures::{expected, fixtures, open};
+use crate::fixtures::{expected_of, fixtures, open};
 use crate::view::ask;
 use lanescope::arch::Targets;
 use lanescope::server::{Client, ClientOptions, Facade, Threads, ThreadsAs};
@@ -279,13 +279,9 @@ fn a_program_of_the_user_is_moved_where_one_code_object_has_the_waves() {
 #[test]
 fn lanes_that_wait_have_their_own_pc_without_a_view() {
     let (mut moved, mut checked) = (0, 0);
-    for (name, path, expected) in expected() {
-        // The numbers of the PC: dbgapi 0.77 (reference tables of gfx90a and gfx1100), and rip of gdb's x86-64.
-        let number = match name.as_str() {
-            "regions-gfx90a" => 726,
-            "regions-gfx1100" => 734,
-            _ => continue,
-        };
+    // The numbers of the PC: dbgapi 0.77 (reference tables of gfx90a and gfx1100), and rip of gdb's x86-64.
+    for (name, number) in [("regions-gfx90a", 726), ("regions-gfx1100", 734)] {
+        let (path, expected) = expected_of(name);
         let dump = open(&path);
         for (facade, number) in [(Facade::AmdgcnGdb, number), (Facade::Gdb, 16)] {
             let session = Session::new(Arc::clone(&dump), None).unwrap();

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
+use lanescope::codeobject::hex;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 
@@ -72,15 +73,14 @@ fn a_burst_is_answered_whole_and_in_order() {
     let burst: String = requests.iter().map(|at| packet(&format!("m{at:x},8000"))).collect();
     let mut sender = client.try_clone().unwrap();
     let sending = std::thread::spawn(move || sender.write_all(burst.as_bytes()).unwrap());
-    let bytes = fs::read(folder.path().join("memory.bin")).unwrap();
+    let digits = hex(&fs::read(folder.path().join("memory.bin")).unwrap());
     let mut reader = BufReader::new(&mut client);
     for at in requests {
         let (mut reply, mut sum) = (Vec::new(), [0; 2]);
         reader.read_until(b'#', &mut reply).unwrap();
         reader.read_exact(&mut sum).unwrap();
-        let start = (at - ADDRESS) as usize;
-        let expected: String =
-            bytes[start..start + 0x8000].iter().map(|byte| format!("{byte:02x}")).collect();
+        let start = 2 * (at - ADDRESS) as usize;
+        let expected = &digits[start..start + 2 * 0x8000];
         assert_eq!(reply, format!("+${expected}#").into_bytes(), "{at:#x}");
     }
     sending.join().unwrap();

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::framed;
 use super::synthetic::session;
+use crate::support::least;
 use lanescope::server::{Client, ClientOptions, Flow};
 
 fn client() -> Client {
@@ -51,6 +52,8 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(least(256, 64) as u32))]
+
     #[test]
     fn the_session_survives_any_bytes(bytes in stream()) {
         let mut client = client();

@@ -9,7 +9,9 @@ use lanescope::session::{Dump, Inspect, Session};
 use lanescope::signature::{Crashes, Rules, Signature, SignatureLevel};
 
 use crate::fixtures::{copy_dump, fixtures, open};
-use crate::triage::cases::{Cases, Moment, Reported, load};
+use crate::support::least;
+use crate::support::sample::{is_long, sampled};
+use crate::triage::cases::{Cases, Moment, Reported, load, load_where, pick};
 
 /// Changes of a manifest: a text, and the one in its place. Each must occur.
 type Changes = &'static [(&'static str, &'static str)];
@@ -248,22 +250,25 @@ fn change(manifest: &Path, changes: Changes) {
     fs::write(manifest, text).unwrap();
 }
 
-fn signatures(dump: &Arc<Dump>, level: SignatureLevel) -> Vec<Signature> {
+fn crashes(dump: &Arc<Dump>) -> Crashes {
     let kind = &dump.capture().waves[0].kind;
     let kind = format!("{}:{}", kind.target.name, kind.wave_size);
     let session = Session::new(Arc::clone(dump), Some(&kind)).unwrap();
-    Crashes::of(dump, &[&session as &dyn Inspect], &Rules::default()).signatures(level)
+    Crashes::of(dump, &[&session as &dyn Inspect], &Rules::default())
 }
 
 #[test]
 fn equal_crashes_have_equal_signatures() {
     let cases = load();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut known) = (Vec::new(), BTreeMap::new());
     assert!(PAIRS.len() >= 20);
     for (name, level, one, other, expected) in PAIRS {
         let [one, other] = [one, other].map(|crash| {
-            let (dump, _folder) = opened(&cases, *crash);
-            signatures(&dump, *level)
+            let found = known.entry(format!("{crash:?}")).or_insert_with(|| {
+                let (dump, _folder) = opened(&cases, *crash);
+                crashes(&dump)
+            });
+            found.signatures(*level)
         });
         let first = |of: &[Signature]| of.first().map(|of| (of.id.clone(), of.text.clone()));
         let (one, other) = (first(&one), first(&other));
@@ -277,13 +282,14 @@ fn equal_crashes_have_equal_signatures() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// One crash or hang on each GPU: the signatures are equal.
+/// One crash or hang on each GPU, or on each second one: the signatures are equal.
 #[test]
 fn all_gpus_have_one_signature() {
-    let cases = load();
+    const GPUS: [&str; 5] = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"];
+    let cases = load_where(|name| name.contains("-O2."));
     let mut found: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
     let mut add = |name: &str, gpu: &str, dump: &Arc<Dump>| {
-        let ids = signatures(dump, SignatureLevel::Default).into_iter().map(|of| of.id).collect();
+        let ids = crashes(dump).signatures(SignatureLevel::Default).into_iter().map(|of| of.id).collect();
         found.entry(name.to_owned()).or_default().push((gpu.to_owned(), ids));
     };
     for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"] {
@@ -296,11 +302,15 @@ fn all_gpus_have_one_signature() {
         if !case.fault.as_ref().map_or(case.hangs == Some(true), is_on_all) {
             continue;
         }
-        add(case.name.split('-').next().unwrap(), &case.gpu, &cases.open(case, moment));
+        let kernel = case.name.split('-').next().unwrap();
+        let gpu = GPUS.iter().position(|gpu| *gpu == case.gpu).unwrap();
+        if (gpu + pick(kernel, 2)).is_multiple_of(2) || is_long() {
+            add(kernel, &case.gpu, &cases.open(case, moment));
+        }
     }
     assert!(found.len() > 25, "{:?}", found.keys());
     for (crash, all) in &found {
-        assert!(all.len() >= 4, "{crash}: {all:?}");
+        assert!(all.len() >= least(4, 2), "{crash}: {all:?}");
         let (_, first) = &all[0];
         assert!(!first.is_empty() && all.iter().all(|(_, ids)| ids == first), "{crash}: {all:#?}");
     }
@@ -311,8 +321,8 @@ fn all_gpus_have_one_signature() {
 fn faults_of_the_models_have_the_words_of_their_sources() {
     let cases = load();
     let (mut checked, mut wrong) = (0, Vec::new());
-    for (index, case) in cases.faults.iter().enumerate() {
-        let (Some(fault), true) = (&case.fault, index % 5 == 0) else { continue };
+    for (index, case) in sampled(cases.faults.iter().enumerate(), 13) {
+        let fault = case.fault.as_ref().unwrap();
         let kernel = case.name.split('-').next().unwrap();
         let file = if kernel.starts_with("cl_") { "faults_cl.cl" } else { "faults.hip" };
         // The one case whose access is in a called function: its code gives the caller.
@@ -323,12 +333,12 @@ fn faults_of_the_models_have_the_words_of_their_sources() {
         };
         checked += 1;
         let moment = Moment { distance: index % 4, has_report: true, lacks_memory: false };
-        let found = signatures(&cases.open(case, moment), SignatureLevel::Default);
+        let found = crashes(&cases.open(case, moment)).signatures(SignatureLevel::Default);
         if found.iter().map(|found| &*found.text).collect::<Vec<_>>() != [&*expected] {
             let found: Vec<_> = found.iter().map(|found| (&found.text, found.waves)).collect();
             wrong.push(format!("{}: expected {expected}, found {found:?}", case.name));
         }
     }
-    assert!(checked > 70, "{checked}");
+    assert!(checked > least(400, 34), "{checked}");
     assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
 }

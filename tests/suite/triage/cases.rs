@@ -5,6 +5,7 @@ use std::io::{Cursor, Read as _, Write as _};
 use std::sync::Arc;
 
 use lanescope::arch::Targets;
+use lanescope::disassembler::Disassembler;
 use lanescope::import;
 use lanescope::session::Dump;
 use serde::Deserialize;
@@ -16,6 +17,8 @@ pub(crate) struct Cases {
     pub(crate) faults: Vec<Case>,
     pub(crate) hangs: Vec<Case>,
     code: HashMap<String, Vec<u8>>,
+    /// A case at two moments has one code.
+    tools: Disassembler,
 }
 
 /// A dispatch that faulted or hangs.
@@ -176,24 +179,41 @@ pub(crate) struct Moment {
 }
 
 pub(crate) fn load() -> Cases {
-    let mut cases = Cases { faults: Vec::new(), hangs: Vec::new(), code: HashMap::new() };
+    load_where(|_| true)
+}
+
+pub(crate) fn load_hangs() -> Cases {
+    load_where(is_of_hangs)
+}
+
+/// The cases of the files with such a name, `faults-gfx90a-O2.json`: to read all takes longer than a test of a few.
+pub(crate) fn load_where(is_wanted: impl Fn(&str) -> bool) -> Cases {
+    let tools = Disassembler::default().shared();
+    let mut cases = Cases { faults: Vec::new(), hangs: Vec::new(), code: HashMap::new(), tools };
     for name in ["faults.zip", "polls.zip"] {
         let path = crate::fixtures::fixtures().join(name);
-        read(&mut zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap(), &mut cases);
+        let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+        read(&mut archive, &is_wanted, &mut cases);
     }
     cases
 }
 
-fn read(archive: &mut zip::ZipArchive<std::fs::File>, cases: &mut Cases) {
+fn is_of_hangs(name: &str) -> bool {
+    ["hangs", "polls", "locks"].iter().any(|stem| name.starts_with(stem))
+}
+
+fn read(archive: &mut zip::ZipArchive<std::fs::File>, is_wanted: &impl Fn(&str) -> bool, cases: &mut Cases) {
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).unwrap();
         let (name, mut content) = (entry.name().unwrap().into_owned(), Vec::new());
+        if !is_wanted(&name) {
+            continue;
+        }
         entry.read_to_end(&mut content).unwrap();
         if name.ends_with(".json") {
             let read: Vec<Case> =
                 serde_json::from_slice(&content).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let is_hang = ["hangs", "polls", "locks"].iter().any(|stem| name.starts_with(stem));
-            let into = if is_hang { &mut cases.hangs } else { &mut cases.faults };
+            let into = if is_of_hangs(&name) { &mut cases.hangs } else { &mut cases.faults };
             into.extend(read);
         } else {
             cases.code.insert(name, content);
@@ -267,7 +287,8 @@ impl Cases {
         let bytes = archive.finish().unwrap().into_inner();
         let opened = import::open_bytes(&format!("{}.zip", case.name), bytes, &Targets::builtin()).unwrap();
         assert!(opened.problems.is_empty(), "{}: {:?}", case.name, opened.problems);
-        Arc::new(Dump::new(opened.capture, opened.problems))
+        let dump = Dump::new(opened.capture, opened.problems);
+        Arc::new(dump.with_disassembler(self.tools.of_another()))
     }
 }
 
@@ -278,7 +299,9 @@ struct Bulk(Vec<u8>);
 impl Bulk {
     fn store(&mut self, words: impl IntoIterator<Item = u32>) -> (usize, usize) {
         let offset = self.0.len();
-        self.0.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        for word in words {
+            self.0.extend_from_slice(&word.to_le_bytes());
+        }
         (offset, self.0.len() - offset)
     }
 }

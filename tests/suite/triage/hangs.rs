@@ -7,7 +7,8 @@ use lanescope::session::{Dump, Inspect, Session};
 use lanescope::triage::{Cause, Question, Scene, page, triage};
 use lanescope::units::WaveId;
 
-use super::cases::{Case, Moment, load};
+use super::cases::{Case, Moment, load_hangs};
+use crate::support::{least, sample::sampled};
 
 const MOMENT: Moment = Moment { distance: 0, has_report: false, lacks_memory: false };
 
@@ -96,24 +97,28 @@ fn differences(case: &Case, dump: &Arc<Dump>, wrong: &mut Vec<String>, polling: 
 
 #[test]
 fn hangs_have_states_lines_and_polled_values() {
-    let cases = load();
+    let cases = load_hangs();
     assert!(cases.hangs.len() >= 120, "only {} cases", cases.hangs.len());
     let (mut wrong, mut polling) = (Vec::new(), Polling::default());
-    for case in &cases.hangs {
+    // Each fifth: all kernels, and both levels of all GPUs.
+    for case in sampled(&cases.hangs, 5) {
         differences(case, &cases.open(case, MOMENT), &mut wrong, &mut polling);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let Polling { all, unoptimised } = polling;
-    assert!(all > 200 && unoptimised > 100, "only {all} waves poll, {unoptimised} of -O0");
+    assert!(
+        all > least(200, 40) && unoptimised > least(100, 20),
+        "only {all} waves poll, {unoptimised} of -O0"
+    );
 }
 
 /// The page names a deadlock only if the capture proves it: a barrier that a wave in a loop without an exit never
 /// reaches. Waves that hold one lock and wait for another one hang for ever, too, but a capture has no holder of a lock.
 #[test]
 fn pages_name_proven_deadlocks_alone() {
-    let cases = load();
+    let cases = load_hangs();
     let mut proven = 0;
-    for case in cases.hangs.iter().filter(|case| case.deadlock.is_some()) {
+    for case in sampled(cases.hangs.iter().filter(|case| case.deadlock.is_some()), 3) {
         let session = Session::new(cases.open(case, MOMENT), None).unwrap();
         let sessions: [&dyn Inspect; 1] = [&session];
         let found = triage(&sessions, &Question::default());
@@ -126,5 +131,5 @@ fn pages_name_proven_deadlocks_alone() {
         assert!(is_proven || !proof.iter().any(|step| step.contains("needs")), "{}: {proof:?}", case.name);
         proven += usize::from(is_proven);
     }
-    assert_eq!(proven, 5, "optimised code of five GPUs");
+    assert_eq!(proven, least(5, 2), "optimised code of five GPUs, or of two of them");
 }

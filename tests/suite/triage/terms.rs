@@ -11,6 +11,7 @@ use lanescope::triage::{AddressOf, Pattern, SourceAt, Suspect, describe};
 use lanescope::units::{Address, LaneId, LaneSet, WaveId};
 
 use super::cases::{self, BadAccess, Case, Moment};
+use crate::support::{least, sample::sampled};
 
 /// The line of the bad access of a kernel, and the pointers that lead there by its source.
 const KERNELS: &[(&str, &str, &[&str])] = &[
@@ -137,7 +138,7 @@ fn patterns_and_pointers_of_bad_accesses() {
     let cases = cases::load();
     let mut table: BTreeMap<(String, bool), Score> = BTreeMap::new();
     let mut misses = Vec::new();
-    for case in cases.faults.iter().filter(|case| case.pattern != "bad-code") {
+    for case in sampled(cases.faults.iter().filter(|case| case.pattern != "bad-code"), 5) {
         let kernel = case.name.split('-').next().unwrap();
         let (_, line, pointers) = KERNELS.iter().find(|(name, ..)| *name == kernel).unwrap();
         let dump = cases.open(case, Moment { distance: 0, has_report: true, lacks_memory: false });
@@ -200,7 +201,7 @@ fn patterns_and_pointers_of_bad_accesses() {
         percent(all.wrong)
     ));
     std::io::stdout().write_all(report.as_bytes()).unwrap();
-    assert!(all.accesses > 1000);
+    assert!(all.accesses > least(1000, 150));
     // The rest: a host pointer that looks like device memory, and pointers that no variable and no array in memory has.
     assert!(percent(all.patterns) >= 90 && percent(all.right) >= 85);
     assert_eq!(all.wrong, 0);

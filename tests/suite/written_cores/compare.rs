@@ -1,6 +1,8 @@
 //! Compares an export with a model and collects all differences as text.
 
 use lanescope::arch::Targets;
+// Its digits are compared with those of other programs in ../cores.
+pub(super) use lanescope::codeobject::hex;
 use lanescope::import::{self, Options};
 use lanescope::report::export::export;
 use lanescope::session::{Dump, Reader, Session, Waves as _};
@@ -10,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::core_writer::core::{Bulk, Core, build};
+use crate::core_writer::filler;
 use crate::core_writer::model::{DispatchModel, Dwords, GroupModel, Model, WaveModel};
 use crate::core_writer::plan::{Layout, Plan};
 
@@ -54,20 +57,12 @@ pub(super) fn written(folder: &Path, plan: &Plan) -> (Core, Opened) {
     (core, opened)
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// A register in the export's form: digits of the whole, or per lane, or null.
-fn register(dwords: &Dwords, vector: bool) -> Value {
+pub(super) fn register(dwords: &Dwords, vector: bool) -> Value {
     let word = |dword: &u32| hex(&dword.to_le_bytes());
     let known = dwords.iter().flatten().count();
     if known == dwords.len() {
-        json!(dwords.iter().flatten().map(word).collect::<String>())
+        Value::String(hex(&filler::bytes(dwords.iter().flatten().copied())))
     } else if known == 0 || !vector {
         Value::Null
     } else {

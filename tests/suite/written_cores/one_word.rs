@@ -23,6 +23,7 @@ use crate::core_writer::filler::{self, Chooser, Filling};
 use crate::core_writer::gpu::{self, Family};
 use crate::core_writer::plan::{AQL, FilePlan, Group, Layout, Plan, Wave as PlannedWave};
 use crate::core_writer::{matrix, model};
+use crate::support::{least, sample::is_long};
 
 /// Kind of a save area's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,7 +309,7 @@ struct Tally {
 
 #[expect(clippy::print_stdout, reason = "the counts of the damages, for --nocapture")]
 fn check(plans: impl Iterator<Item = Plan>) {
-    let long = crate::support::sample::is_long();
+    let long = is_long();
     let mut tally = Tally::default();
     for plan in plans {
         let victim = Victim::new(plan);
@@ -360,12 +361,15 @@ fn check(plans: impl Iterator<Item = Plan>) {
         }
     }
     assert!(count == 0, "{words}");
-    assert!(*damages > 100 && *right > 100 && *marked > 20 && *absent > 20, "{words}");
+    assert!(*damages > 100 && *right > 100 && *marked > least(20, 5) && *absent > least(20, 5), "{words}");
 }
 
-/// The ranges of the tests below leave no family out.
+/// The ranges of the tests below leave no family out. The GPUs of one have the same layouts: the first stands for them.
 fn of(families: impl RangeBounds<Family>) -> impl Iterator<Item = Plan> {
-    let alone = gpu::ALL.iter().copied().zip(0..).filter(move |(gpu, _)| families.contains(&gpu.family));
+    let is_further = |index: usize| index > 0 && gpu::ALL[index - 1].family == gpu::ALL[index].family;
+    let all = gpu::ALL.iter().copied().zip(0..).enumerate();
+    let some = all.filter(move |(index, _)| is_long() || !is_further(*index)).map(|(_, gpu)| gpu);
+    let alone = some.filter(move |(gpu, _)| families.contains(&gpu.family));
     alone.flat_map(|(gpu, index)| {
         let sizes = gpu.family.wave_sizes().iter();
         sizes.map(move |lanes| matrix::uniform(matrix::plan(gpu, *lanes, 7000 + index * 64 + lanes)))

@@ -17,8 +17,9 @@ const GLOBAL: u64 = 0x7a00_0000_0000;
 /// Load address of a code object, different from the start of its segment.
 const CODE: u64 = 0x7f60_0000_5000;
 
-fn noise(bytes: u64, which: u32) -> Vec<u8> {
-    filler::bytes((0..bytes as u32 / 4).map(|word| filler::word(77, Filling::Gap, which, word, 9)))
+/// Whole pages of one content.
+fn noise(bytes: usize, which: u32) -> Vec<u8> {
+    filler::bytes((0..1024).map(|word| filler::word(77, Filling::Gap, which, word, 9))).repeat(bytes / 4096)
 }
 
 /// Buffers, smaller and larger than the needed parts; and one code object on a page of a large segment.
@@ -29,7 +30,7 @@ fn more(code: &[u8]) -> Vec<Segment> {
         .zip(sizes)
         .map(|(index, size)| {
             let segment = Segment::of(&format!("global{index}"), at, noise(size, index));
-            at += size + 0x10_0000;
+            at += size as u64 + 0x10_0000;
             segment
         })
         .collect();

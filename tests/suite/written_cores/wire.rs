@@ -8,7 +8,7 @@ use lanescope::session::{Session, Waves as _};
 use super::compare::{self, hex};
 use crate::core_writer::model::{self, Dwords, WaveModel};
 use crate::core_writer::plan::Plan;
-use crate::core_writer::{gpu, matrix};
+use crate::core_writer::{filler, gpu, matrix};
 
 /// The answer that a client gets.
 struct Wire(Client);
@@ -29,7 +29,7 @@ impl Wire {
 /// Digits; `x` for partially saved registers, because debuggers have only whole ones.
 fn digits(dwords: &Dwords) -> String {
     match dwords.iter().copied().collect::<Option<Vec<u32>>>() {
-        Some(dwords) => dwords.iter().map(|dword| hex(&dword.to_le_bytes())).collect(),
+        Some(dwords) => hex(&filler::bytes(dwords)),
         None => "x".repeat(8 * dwords.len()),
     }
 }
