@@ -7,16 +7,11 @@ use lanescope::arch::Processor;
 use lanescope::codeobject::{Bytes, CodeObject, ElfAddress, FatFile, Uri};
 use lanescope::debuginfo::{DebugInfo, UnitId};
 
-/// Code objects of every version. The working folder is `fuzz/` or the repository.
+use crate::shared::{code_objects, mutated};
+
+/// Code objects of every version.
 static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let folders = ["tests/fixtures/code", "src/codeobject/tests/objects", "src/debuginfo/tests/objects"];
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let files =
-        folders.iter().flat_map(|folder| std::fs::read_dir(format!("{root}/{folder}")).expect("fixtures"));
-    let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "hsaco" || extension == "o"));
-    paths.sort();
-    paths.iter().map(|path| std::fs::read(path).expect("a fixture")).collect()
+    code_objects(&["tests/fixtures/code", "src/codeobject/tests/objects", "src/debuginfo/tests/objects"])
 });
 
 pub fn run(bytes: &[u8]) {
@@ -24,16 +19,9 @@ pub fn run(bytes: &[u8]) {
         let _ = Uri::parse(text);
     }
     look(bytes.to_vec());
-    // Fixture, then repeated (offset, length, bytes).
-    let Some((first, mut rest)) = bytes.split_first() else { return };
-    let mut mutated = SOUND[usize::from(*first) % SOUND.len()].clone();
-    while let Some((head, after)) = rest.split_first_chunk::<4>() {
-        let at = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize % mutated.len();
-        let length = usize::from(head[3] % 16).min(after.len()).min(mutated.len() - at);
-        mutated[at..at + length].copy_from_slice(&after[..length]);
-        rest = &after[length..];
+    if let Some(mutated) = mutated(&SOUND, bytes) {
+        look(mutated);
     }
-    look(mutated);
 }
 
 fn look(bytes: Vec<u8>) {

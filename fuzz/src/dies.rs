@@ -1,9 +1,8 @@
 //! DWARF assembled from arbitrary bytes: nested DIEs, as deep as the bytes lead, and units that share abbreviation
 //! tables. The target asks every question of a debugger and builds the view.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use lanescope::arch::Targets;
 use lanescope::codeobject::{CodeObject, ElfAddress};
 use lanescope::debuginfo::{DebugInfo, TypeId, UnitId};
 use lanescope::import;
@@ -24,7 +23,7 @@ use dwarf::{
 };
 use elf::{Section, code_object};
 
-static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
+use crate::shared::TARGETS;
 
 /// Maximum repetitions of DIEs in one step, as a power of two.
 const MOST: u8 = 14;

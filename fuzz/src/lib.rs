@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their bytes. The programs of libFuzzer in `fuzz_targets/` only call these: everything else can
-//! be checked, linted and run without it.
+//! What the fuzz targets do with their bytes. The programs in `fuzz_targets/` only call these functions: the suite runs and lints
+//! the targets without libFuzzer.
 
 pub mod code_object;
 pub mod decode;
@@ -13,6 +13,7 @@ pub mod packets;
 pub mod paths;
 pub mod save_area;
 pub mod scope_file;
+mod shared;
 pub mod unwind;
 pub mod view;
 

@@ -1,13 +1,9 @@
 //! Arbitrary bytes as a log: a debug agent's, umr's text or its JSON. The first byte chooses whether a log's first line
 //! comes before them, since other bytes are read as a manifest. An opened log is read from start to end.
 
-use std::sync::LazyLock;
-
-use lanescope::arch::Targets;
-use lanescope::capture::{Capture, MemoryMap};
 use lanescope::import;
 
-static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
+use crate::shared::{TARGETS, read};
 
 const FIRST: [&str; 6] = [
     "",
@@ -37,13 +33,5 @@ pub fn run(bytes: &[u8]) {
     read(capture, &capture.global);
     for problem in &opened.problems {
         assert!(!problem.what.is_empty());
-    }
-}
-
-fn read(capture: &Capture, map: &MemoryMap) {
-    let mut buffer = [0; 64];
-    for segment in map.segments() {
-        let count = capture.read(map, segment.address, &mut buffer).expect("memory lies in memory");
-        assert!(count > 0, "a segment is never empty");
     }
 }

@@ -1,13 +1,9 @@
 //! Arbitrary bytes as a dump: manifest.toml, manifest.json or a zip, distinguished by content. An opened dump is then
 //! read from start to end, because an extent beyond its store is as bad as a panic in the parser.
 
-use std::sync::LazyLock;
-
-use lanescope::arch::Targets;
-use lanescope::capture::{Capture, MemoryMap};
 use lanescope::import;
 
-static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
+use crate::shared::{TARGETS, read};
 
 pub fn run(bytes: &[u8]) {
     let Ok(opened) = import::open_bytes("fuzz", bytes.to_vec(), &TARGETS) else { return };
@@ -31,13 +27,5 @@ pub fn run(bytes: &[u8]) {
     }
     for problem in &opened.problems {
         assert!(!problem.what.is_empty());
-    }
-}
-
-fn read(capture: &Capture, map: &MemoryMap) {
-    let mut buffer = [0; 64];
-    for segment in map.segments() {
-        let count = capture.read(map, segment.address, &mut buffer).expect("memory lies in memory");
-        assert!(count > 0, "a segment is never empty");
     }
 }

@@ -2,12 +2,9 @@
 //! header, control stack and waves. If the first byte's top bit is set, the target makes a header for the control stack
 //! that follows and changes one of its words.
 
-use std::sync::LazyLock;
-
-use lanescope::arch::Targets;
 use lanescope::import;
 
-static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
+use crate::shared::{NOTE, TARGETS, core, note_size};
 
 /// gfx_target_version.
 const PROCESSORS: [u32; 10] = [90000, 90008, 90010, 90402, 90500, 100100, 100300, 110000, 110501, 120000];
@@ -63,26 +60,7 @@ pub fn run(input: &[u8]) {
         queue[at..at + 4].copy_from_slice(&word.to_le_bytes());
     }
     descriptor.extend(queue);
-    let mut file = b"\x7fELF\x02\x01\x01\x40".to_vec();
-    file.resize(64, 0);
-    file[16..20].copy_from_slice(&[4, 0, 224, 0]);
-    file[32] = 64;
-    file[54..58].copy_from_slice(&[56, 0, 2, 0]);
-    let note = 64 + 2 * 56;
-    let size = 20 + descriptor.len();
-    for (kind, offset, address, size) in [(4u32, note, 0, size), (1, note + size, AREA, area.len())] {
-        let mut header = [0; 56];
-        header[..4].copy_from_slice(&kind.to_le_bytes());
-        header[8..16].copy_from_slice(&(offset as u64).to_le_bytes());
-        header[16..24].copy_from_slice(&address.to_le_bytes());
-        header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
-        file.extend(header);
-    }
-    file.extend([7, 0, 0, 0]);
-    file.extend((descriptor.len() as u32).to_le_bytes());
-    file.extend([33, 0, 0, 0]);
-    file.extend(b"AMDGPU\0\0");
-    file.extend(descriptor);
+    let mut file = core(&descriptor, (NOTE + note_size(&descriptor), AREA, area.len()));
     file.extend(area);
     let opened = import::open_bytes("fuzz", file, &TARGETS).expect("a core with a note opens");
     let capture = &opened.capture;

@@ -2,19 +2,18 @@
 //! and private memory derive from it. The target reads the stack, each lane's stack and the variables of every frame.
 //! The result must be within its bounds, and the same when it is read again.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use lanescope::arch::Targets;
 use lanescope::capture::{
-    Agent, Backing, BackingId, Capture, CodeObject, Extent, MemoryBacking, MemoryMap, RegisterBlock,
-    Registers, Segment, Wave,
+    Agent, Backing, BackingId, Capture, CodeObject, Extent, MemoryBacking, MemoryMap, RegisterBlock, Segment,
 };
 use lanescope::codeobject;
 use lanescope::session::{Dump, Session, Stacks as _, Variables as _};
 use lanescope::units::{Address, LaneId, LaneSet, WaveId, WaveSize};
 
+use crate::shared::{TARGETS, wave};
+
 static OBJECT: &[u8] = include_bytes!("../../tests/fixtures/code/calls-gfx90a.hsaco");
-static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
 const LOADED: u64 = 0x7f00_0010_0000;
 /// Physical frames of a stack. The object has no inlined calls.
 const MAX_FRAMES: usize = 128;
@@ -94,21 +93,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
         name,
         ..CodeObject::default()
     });
-    capture.waves.push(Wave {
-        id: 1,
-        label: None,
-        unconfirmed: None,
-        unchecked: None,
-        kind: Arc::clone(&kind),
-        agent: 0,
-        workgroup: None,
-        wave_in_group: None,
-        stop: None,
-        sgpr_count: None,
-        registers: Registers { own, ..Registers::default() },
-        private,
-        private_size: None,
-    });
+    capture.waves.push(wave(1, &kind, own, private));
     let backing: Arc<dyn Backing> = Arc::new(MemoryBacking::new("fuzz", bytes));
     capture.backings.push(backing);
     Arc::new(Dump::new(capture, Vec::new()))

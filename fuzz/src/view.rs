@@ -4,9 +4,8 @@
 use std::sync::{Arc, LazyLock};
 
 use gimli::Section as _;
-use lanescope::arch::Targets;
 use lanescope::capture::{
-    Agent, Backing, BackingId, Capture, CodeObject, Extent, MemoryBacking, RegisterBlock, Registers, Wave,
+    Agent, Backing, BackingId, Capture, CodeObject, Extent, MemoryBacking, RegisterBlock,
 };
 use lanescope::codeobject;
 use lanescope::session::{Dump, Session};
@@ -14,32 +13,19 @@ use lanescope::units::{Address, LaneSet, WaveSize};
 use lanescope::view::{self, View};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
+use crate::shared::{TARGETS, code_objects, mutated, wave};
+
 /// Code objects with all forms of debug information.
-static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let files = std::fs::read_dir(format!("{root}/tests/fixtures/code")).expect("fixtures");
-    let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "hsaco"));
-    paths.sort();
-    paths.iter().map(|path| std::fs::read(path).expect("a fixture")).collect()
-});
+static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| code_objects(&["tests/fixtures/code"]));
 const LOADED: u64 = 0x7f00_0010_0000;
 /// Limits of a view's size: bytes per byte of the code object, and a constant for headers, symbols and lists.
 const MOST: (u64, u64) = (512, 1 << 20);
 
 pub fn run(bytes: &[u8]) {
     look(bytes.to_vec());
-    // Fixture, then repeated (offset, length, bytes).
-    let Some((first, mut rest)) = bytes.split_first() else { return };
-    let mut mutated = SOUND[usize::from(*first) % SOUND.len()].clone();
-    while let Some((head, after)) = rest.split_first_chunk::<4>() {
-        let at = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize % mutated.len();
-        let length = usize::from(head[3] % 16).min(after.len()).min(mutated.len() - at);
-        mutated[at..at + length].copy_from_slice(&after[..length]);
-        rest = &after[length..];
+    if let Some(mutated) = mutated(&SOUND, bytes) {
+        look(mutated);
     }
-    look(mutated);
 }
 
 fn look(bytes: Vec<u8>) {
@@ -135,21 +121,7 @@ fn dump(object: Vec<u8>, places: &[u64]) -> Arc<Dump> {
         bytes.extend(LOADED.wrapping_add(*place).to_le_bytes());
         let width = pc.bytes() as u16;
         let block = RegisterBlock { first: pc.id, count: 1, width, offset, known: LaneSet(u64::MAX) };
-        capture.waves.push(Wave {
-            id,
-            label: None,
-            unconfirmed: None,
-            unchecked: None,
-            kind: Arc::clone(&kind),
-            agent: 0,
-            workgroup: None,
-            wave_in_group: None,
-            stop: None,
-            sgpr_count: None,
-            registers: Registers { own: vec![(BackingId(0), block)], ..Registers::default() },
-            private: Default::default(),
-            private_size: None,
-        });
+        capture.waves.push(wave(id, &kind, vec![(BackingId(0), block)], Default::default()));
     }
     let backing: Arc<dyn Backing> = Arc::new(MemoryBacking::new("fuzz", bytes));
     capture.backings.push(backing);

@@ -56,7 +56,7 @@ fn all_written(extent: Extent, of: &str) -> Vec<(String, PathBuf)> {
     all.into_inner()
 }
 
-/// What a tool prints about files; one start has all.
+/// What a tool prints about files, all given to one start of it.
 fn output_of(tool: &str, arguments: &[&str], files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
     ran(Command::new(newest(tool)).args(arguments).args(files))
 }
