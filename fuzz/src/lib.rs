@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their bytes. The programs in `fuzz_targets/` only call these functions: the suite runs and lints
+//! What the fuzz targets do with their bytes. The programs in `fuzz_targets/` only call these functions: the suite runs
 //! the targets without libFuzzer.
 
 pub mod code_object;

@@ -48,8 +48,8 @@ pub(crate) fn note_size(descriptor: &[u8]) -> usize {
     12 + 8 + descriptor.len()
 }
 
-/// A core up to the end of ROCm's note: the note's program header, that of one segment with memory (offset, address, size), the
-/// note.
+/// A core up to the end of ROCm's note: the note's program header, that of one segment with memory (offset, address,
+/// size), the note.
 pub(crate) fn core(descriptor: &[u8], memory: (usize, u64, usize)) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01\x40".to_vec();
     file.resize(64, 0);

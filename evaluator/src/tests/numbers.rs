@@ -144,7 +144,10 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    // All of them in `scripts/test --long`.
+    #![proptest_config(ProptestConfig::with_cases(
+        if std::env::var_os("LANESCOPE_LONG").is_some() { 4000 } else { 500 }
+    ))]
 
     #[test]
     fn wide_division_undoes_multiplication(a in number(), b in number(), c in number()) {

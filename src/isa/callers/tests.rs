@@ -287,10 +287,11 @@ fn code_of_one() -> Vec<Instruction> {
 fn hostile_code_ends_within_the_bounds() {
     let mut texts = Vec::new();
     let mut targets = Vec::new();
-    for index in 0..1024usize {
+    let loops = crate::sample::least(4096, 1024);
+    for index in 0..loops {
         texts.push(format!("v_writelane_b32 v{}, s{}, {}", index % 256, index % 100, index % 64));
         texts.push("s_cbranch_scc1 0".to_owned());
-        targets.push((index * 2 + 1, index * 7919 % 1024 * 2));
+        targets.push((index * 2 + 1, index * 7919 % loops * 2));
     }
     texts.push("s_endpgm".to_owned());
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
