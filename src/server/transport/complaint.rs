@@ -38,10 +38,11 @@ impl Complaint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
 
     #[test]
     fn a_flood_is_one_line_in_ten_seconds() {
-        let (mut complaint, start) = (Complaint::default(), Instant::now());
+        let (mut complaint, start) = (Complaint::default(), Clock::default().now());
         let mut lines = |second| complaint.due(start + Duration::from_secs(second), "a client is lost");
         let first = (0..40).filter_map(|_| lines(0)).collect::<Vec<_>>();
         assert_eq!(first, ["a client is lost"]);
