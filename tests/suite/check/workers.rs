@@ -109,8 +109,8 @@ fn a_debugger_that_hangs_ends_with_its_server_at_the_limit() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(text_of_error(&output).contains("no result after 10 s"), "{output:?}");
     assert!(mark.exists(), "the debugger ran");
-    let left = processes_with(&folder.all());
-    assert!(left.is_empty(), "{left:#?}");
+    // They are killed; the system ends them when it comes to it.
+    until("the end of all processes", || processes_with(&folder.all()).is_empty().then_some(()));
 }
 
 fn text_of_error(output: &Output) -> String {
