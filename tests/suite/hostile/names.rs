@@ -11,7 +11,7 @@ use crate::support::sample::sampled;
 fn names_that_are_shared() {
     let name = [vec![0], vec![b'a'; 1 << 20], vec![0]].concat();
     let mut symbols = vec![0; 24];
-    for index in 0..50_000u64 {
+    for index in 0..20_000u64 {
         // Each name begins a byte later; a function in section 1.
         symbols.extend((1 + index as u32).to_le_bytes());
         symbols.extend([0x12, 0, 1, 0]);

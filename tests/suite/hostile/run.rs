@@ -24,7 +24,7 @@ const LIMITS: [(&str, u64); 6] = [
     // scope.
     ("dies", 1 << 25),
     ("rows", 1 << 24),
-    // A question's, and the own shares of rows and expressions in 40,000 waves.
+    // A question's, and the own shares of rows and expressions in 18,000 waves.
     ("units", 1 << 29),
     // For the bodies of loops; for overwritten registers; for all PCs; for segments.
     ("steps", (1 << 24) + (1 << 21) + (1 << 20) + (1 << 18)),

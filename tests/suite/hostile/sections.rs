@@ -73,11 +73,11 @@ fn metadata_in_messagepack() {
     for (contents, says) in [
         (vec![0x91; 1_000_000], "nests deeper than 512"),
         (
-            [&[0xdd][..], &5_500_000u32.to_be_bytes(), &vec![0xc0; 5_500_000]].concat(),
+            [&[0xdd][..], &4_300_000u32.to_be_bytes(), &vec![0xc0; 4_300_000]].concat(),
             "more than 4194304 values",
         ),
         (
-            [&[0xdf][..], &5_500_000u32.to_be_bytes(), &vec![0xc0; 11_000_000]].concat(),
+            [&[0xdf][..], &4_300_000u32.to_be_bytes(), &vec![0xc0; 8_600_000]].concat(),
             "more than 4194304 values",
         ),
     ] {
@@ -96,7 +96,7 @@ fn metadata_in_yaml() {
         ("[".repeat(1_000_000), "recursion limit exceeded"),
         ("{a: ".repeat(500_000), "recursion limit exceeded"),
         (format!("[{}]", "a,".repeat(1_000_000)), ".note"),
-        ("- a\n".repeat(5_500_000), "expected at most 16777216"),
+        ("- a\n".repeat(4_300_000), "expected at most 16777216"),
     ] {
         let object = code_object(vec![Section::note(b"AMD", 10, contents.as_bytes())]);
         let said = Hostile::with_code(&object).each(&["info DUMP", "arguments DUMP", "code-object CODE"]);

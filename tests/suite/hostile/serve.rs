@@ -65,12 +65,10 @@ impl Server {
 
     fn reply(&mut self) -> String {
         let mut reply = Vec::new();
-        let mut byte = [0];
-        while reply.len() < 3 || reply[reply.len() - 3] != b'#' {
-            self.replies.read_exact(&mut byte).expect("the server answers");
-            reply.push(byte[0]);
-        }
-        let text = String::from_utf8_lossy(&reply[..reply.len() - 3]);
+        self.replies.read_until(b'#', &mut reply).expect("the server answers");
+        // The checksum.
+        self.replies.read_exact(&mut [0; 2]).expect("the server answers");
+        let text = String::from_utf8_lossy(&reply[..reply.len() - 1]);
         text.trim_start_matches('+').trim_start_matches('$').to_owned()
     }
 
@@ -126,12 +124,13 @@ impl Server {
 }
 
 fn unescaped(piece: &str) -> String {
-    let mut bytes = piece.bytes();
-    let mut text = Vec::new();
-    while let Some(byte) = bytes.next() {
-        text.push(if byte == b'}' { bytes.next().unwrap() ^ 0x20 } else { byte });
+    let mut parts = piece.split('}');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push(char::from(part.as_bytes()[0] ^ 0x20));
+        text.push_str(&part[1..]);
     }
-    String::from_utf8(text).unwrap()
+    text
 }
 
 fn hex(text: &str) -> String {
