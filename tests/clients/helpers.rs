@@ -112,7 +112,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script.check("work-groups", "info workgroups", move |text| workgroups(&all, text));
     let manifest = Manifest::of(fixture);
     script.check("dispatches", "info dispatches", move |text| dispatches(&manifest, text));
-    for wave in &fixture.waves {
+    for wave in sampled(&fixture.waves, 2) {
         script.say(format!("thread {}", wave.number));
         script.expect("info wave", format!("Thread           {}\n", wave.number));
         one_wave(&mut script, wave, "info lanes");
@@ -495,7 +495,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let manifest = Manifest::of(fixture);
     script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
     script.expect("groups", "thread ");
-    for wave in &fixture.waves {
+    for wave in sampled(&fixture.waves, 2) {
         let id = wave.expected["id"].clone();
         script.say(format!("thread select --thread-id {}", wave.thread));
         let pc = wave.pc().map_or("?".to_owned(), |pc| format!("{pc:#x}"));

@@ -6,7 +6,27 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::some;
+use crate::support::{sample::is_long, some};
+
+/// Fixtures that differ from another one in the GPU, the level or the form of the file: debuggers show them alike.
+const LIKE_OTHERS: [&str; 16] = [
+    "call-gfx1100-O2",
+    "call-gfx90a-O0",
+    "calls-gfx1100-eh",
+    "calls-gfx90a-eh",
+    "diverge-gfx1100-O0",
+    "inline",
+    "lds-gfx1030-O0",
+    "lds-gfx1100-O0-json",
+    "lds-gfx942-O2",
+    "masks-gfx1100",
+    "pointers-gfx1100-O0",
+    "regions-gfx1100",
+    "saxpy-gfx1200-O2",
+    "saxpy-gfx942-O0",
+    "user-ops-gfx1100",
+    "wide-gfx1251-O2",
+];
 
 /// One dump with one kind of its waves: the contents of one server.
 pub(crate) struct Fixture {
@@ -79,9 +99,10 @@ pub(crate) fn fixtures() -> Vec<Fixture> {
     all
 }
 
-/// [`some`] of them.
+/// [`some`] of them, without [`LIKE_OTHERS`].
 pub(crate) fn some_fixtures() -> impl Iterator<Item = Fixture> {
-    some(fixtures(), |fixture| &fixture.name)
+    let is_own = |fixture: &Fixture| is_long() || !LIKE_OTHERS.contains(&fixture.name.as_str());
+    some(fixtures(), |fixture| &fixture.name).filter(is_own)
 }
 
 /// The fixture of that name.

@@ -18,7 +18,7 @@ const ENDS: usize = 2;
 #[test]
 fn gdb_shows_the_variables_of_every_dump() {
     let gdb = Debugger::Gdb("gdb");
-    in_each(half(some_fixtures(), &gdb), &[], &gdb, gdb_script, least(1000, 500));
+    in_each(half(some_fixtures(), &gdb), &[], &gdb, gdb_script, least(1000, 300));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn gdb_multiarch_shows_the_variables_of_dumps() {
 #[test]
 fn lldb_shows_the_variables_of_every_dump() {
     let lldb = Debugger::Lldb(lldb_name());
-    in_each(half(some_fixtures(), &lldb), &[], &lldb, lldb_script, least(400, 200));
+    in_each(half(some_fixtures(), &lldb), &[], &lldb, lldb_script, least(400, 100));
 }
 
 pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {

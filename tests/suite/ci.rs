@@ -118,22 +118,37 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// What `scripts/changed` would run for a change of files; `None`: everything.
-fn plan(files: &[&str]) -> Option<String> {
+/// Runs `scripts/changed --plan` for each of the changes, in one process and without the packages of the machine.
+const PLANS: &str = "import runpy, sys\n\
+    path, *changes = sys.argv[1:]\n\
+    for files in changes:\n\
+    \x20   sys.argv = [path, '--plan', *files.split()]\n\
+    \x20   try: runpy.run_path(path, run_name='__main__')\n\
+    \x20   except SystemExit as end: print(f'@@{end.code}')\n";
+
+/// What `scripts/changed` would run for changes of files; `None`: everything.
+fn plans(changes: &[&str]) -> Vec<Option<String>> {
     let mut command = Command::new("python3");
-    command.arg(root().join("scripts/changed")).arg("--plan").args(files).env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = command.output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", text(&output));
-    match output.status.code() {
-        Some(0) => Some(text(&output)),
-        Some(2) if text(&output).ends_with(" can affect everything: run scripts/test\n") => None,
-        _ => panic!("{}", text(&output)),
+    command.args(["-S", "-c", PLANS]).arg(root().join("scripts/changed")).args(changes);
+    let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    let text = text(&output);
+    assert!(output.status.success() && output.stderr.is_empty(), "{text}");
+    let (mut plans, mut rest) = (Vec::new(), &*text);
+    while let Some((plan, after)) = rest.split_once("@@") {
+        let (status, after) = after.split_once('\n').unwrap();
+        plans.push(match status {
+            "0" => Some(plan.to_owned()),
+            "2" if plan.ends_with(" can affect everything: run scripts/test\n") => None,
+            _ => panic!("{text}"),
+        });
+        rest = after;
     }
+    plans
 }
 
 #[test]
 fn a_change_is_checked_by_what_is_about_it() {
-    for (file, runs, lacks) in [
+    let cases = [
         (
             "src/triage/rank.rs",
             &[
@@ -159,14 +174,17 @@ fn a_change_is_checked_by_what_is_about_it() {
         ("templates/report/style.css", &["report::.*"], &["--lib"]),
         ("fuzz/src/evaluate.rs", &["fuzzed::"], &["binary(clients)", "--benches"]),
         ("benches/attach.rs", &["--benches"], &["fuzzed::"]),
-    ] {
-        let plan = plan(&[file]).unwrap();
+    ];
+    let everything = ["Cargo.toml", "tests/support/mod.rs", "scripts/test", ".config/nextest.toml"]
+        .map(|file| format!("src/triage/rank.rs {file}"));
+    let changes = cases.iter().map(|(file, ..)| *file).chain(everything.iter().map(String::as_str));
+    let plans = plans(&changes.collect::<Vec<_>>());
+    for ((file, runs, lacks), plan) in cases.into_iter().zip(&plans) {
+        let plan = plan.as_ref().unwrap();
         runs.iter().for_each(|part| assert!(plan.contains(part), "{file}: no {part}: {plan}"));
         lacks.iter().for_each(|part| assert!(!plan.contains(part), "{file}: {part}: {plan}"));
     }
-    for file in ["Cargo.toml", "tests/support/mod.rs", "scripts/test", ".config/nextest.toml"] {
-        assert_eq!(plan(&["src/triage/rank.rs", file]), None, "{file}");
-    }
+    assert_eq!(plans[cases.len()..], [None, None, None, None]);
 }
 
 #[test]

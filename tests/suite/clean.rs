@@ -175,7 +175,12 @@ fn check_json(what: &str, value: &Value) {
 }
 
 fn run(arguments: &[&str]) -> Output {
-    crate::support::lanescope().args(arguments).env("RUST_LOG", "debug").output().unwrap()
+    let mut command = crate::support::lanescope();
+    if arguments[0] == "doctor" {
+        // It would start each debugger of the machine for its version.
+        command.env("PATH", "/nowhere");
+    }
+    command.args(arguments).env("RUST_LOG", "debug").output().unwrap()
 }
 
 /// Runs a command; returns output and errors as one text.
@@ -251,7 +256,7 @@ fn every_command_prints_clean_names() {
             "report" => {
                 ["text", "html", "markdown", "json"].map(|form| (vec![dump, "--format", form], true)).to_vec()
             }
-            "check" => vec![(vec![scope], true), (vec![scope, "--report", reports], true)],
+            "check" => vec![(vec![scope, "--report", reports], true)],
             "signature" => vec![(vec![dump], true), (vec![dump, "--jsonl"], true)],
             "bucket" => vec![(vec![dump], false)],
             "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
@@ -276,8 +281,15 @@ fn every_command_prints_clean_names() {
     for all in [["locals", "-l", "all", "--json"], ["backtrace", "-l", "all", "--json"]] {
         checked(&[&all[..], &[dump]].concat());
     }
-    for form in ["github", "gitlab", "junit", "tap", "json"] {
-        checked(&["check", scope, "--format", form]);
+    let forms = ["github", "gitlab", "junit", "tap", "json"].map(|form| (form, hostile.path(form)));
+    let outputs = forms.each_ref().map(|(form, path)| format!("--format={form}={}", path.display()));
+    checked(&[&["check", scope][..], &outputs.each_ref().map(String::as_str)].concat());
+    for (form, path) in forms {
+        let text = fs::read_to_string(path).unwrap();
+        check(form, &text);
+        if let Ok(json) = serde_json::from_str::<Value>(&text) {
+            check_json(form, &json);
+        }
     }
     // A missing file, and a file that is not a dump.
     checked(&["info", "/nowhere/\x1b[31m\u{202e}"]);

@@ -25,7 +25,25 @@ const SAMPLE: &str = "gfx90a-unified";
 /// Files at paths of one length: none, an empty file, a text, a folder, a pipe, a program, a code object of another GPU;
 /// and the files of single tests.
 const KINDS: [&str; 9] = ["none", "null", "text", "dirs", "fifo", "host", "code", "same", "hide"];
-const COMMANDS: [&str; 6] = ["info", "waves", "export", "backtrace", "dwarf", "objects"];
+const COMMANDS: [&str; 6] = ["export", "info", "dwarf", "waves", "objects", "backtrace"];
+
+/// What is printed about a capture that names files.
+#[derive(Clone, Copy)]
+struct Way {
+    options: &'static [&'static str],
+    /// Each so many of the kinds of files: with 3 none, a folder, a code object, with 2 a text and a pipe.
+    each: usize,
+    /// All commands; otherwise each second one, and with options `slim`.
+    is_whole: bool,
+}
+
+const WHOLE: Way = Way { options: &[], each: 3, is_whole: true };
+const WAYS: [Way; 4] = [
+    WHOLE,
+    Way { options: &[], each: 1, is_whole: false },
+    Way { options: &["--local-files", "yes"], each: 2, is_whole: false },
+    Way { options: &["--local-files", "no"], each: 3, is_whole: false },
+];
 
 /// A folder with files that a capture may name, and a folder for captures.
 struct Machine {
@@ -63,11 +81,6 @@ impl Machine {
     fn others(&self) -> Vec<PathBuf> {
         KINDS[..7].iter().map(|name| self.outside(name)).collect()
     }
-
-    /// A sample of them with options: none, a text, a pipe, a code object.
-    fn others_with(&self, options: &[&str]) -> impl Iterator<Item = PathBuf> {
-        sampled(self.others(), if options.is_empty() { 1 } else { 2 })
-    }
 }
 
 /// Output of a command, with standard error. A pipe without a writer must not block it: timeout(1) then exits with 124.
@@ -101,11 +114,10 @@ fn monitor(capture: &Path) -> String {
 }
 
 /// All output about a capture, with one placeholder for its names.
-fn all_printed(capture: &Path, names: &str, options: &[&str], slim: &Path) -> String {
-    let capture = capture.to_str().unwrap();
+fn all_printed(capture: &Path, names: &str, way: Way, slim: &Path) -> String {
+    let (capture, options) = (capture.to_str().unwrap(), way.options);
     let mut text = String::new();
-    // With options a sample: `info`, `export`, `dwarf`, `slim`.
-    let is_whole = options.is_empty() || is_long();
+    let is_whole = way.is_whole || is_long();
     for command in sampled(COMMANDS, if is_whole { 1 } else { 2 }) {
         text += &printed(&[&[command, capture], options].concat());
     }
@@ -117,8 +129,11 @@ fn all_printed(capture: &Path, names: &str, options: &[&str], slim: &Path) -> St
         text += &printed(&[&["diff", capture, capture], options].concat());
         text += &printed(&[&["view", capture, "-o", view.to_str().unwrap()], options].concat());
     }
-    text += &printed(&[&["slim", capture, "--all-waves", "-o", slim.to_str().unwrap()], options].concat());
-    if options.is_empty() {
+    if is_whole || !options.is_empty() {
+        text +=
+            &printed(&[&["slim", capture, "--all-waves", "-o", slim.to_str().unwrap()], options].concat());
+    }
+    if is_whole && options.is_empty() {
         text += &monitor(Path::new(capture));
     }
     let written = [slim, &view].map(|folder| fs::read_dir(folder).into_iter().flatten());
@@ -146,11 +161,11 @@ fn is_alike(texts: BTreeSet<String>) -> String {
 fn a_core_learns_nothing_of_the_files_that_it_names() {
     let machine = Machine::new();
     let capture = machine.inside("core");
-    for options in [&[][..], &["--local-files", "yes"], &["--local-files", "no"]] {
-        let texts = machine.others_with(options).map(|path| {
+    for way in WAYS {
+        let texts = sampled(machine.others(), way.each).map(|path| {
             let (bytes, uri) = core_naming(&path);
             fs::write(&capture, bytes).unwrap();
-            all_printed(&capture, &uri, options, &machine.inside("slim"))
+            all_printed(&capture, &uri, way, &machine.inside("slim"))
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));
     }
@@ -195,11 +210,11 @@ fn a_log_learns_nothing_of_the_files_that_it_names() {
     let log = fs::read_to_string(fixtures().join("logs/agent-plain.log")).unwrap();
     let line = log.lines().find(|line| line.contains("file://")).unwrap();
     let old = &line[line.find("file://").unwrap()..];
-    for options in [&[][..], &["--local-files", "yes"], &["--local-files", "no"]] {
-        let texts = machine.others_with(options).map(|path| {
+    for way in WAYS {
+        let texts = sampled(machine.others(), way.each).map(|path| {
             let uri = format!("file://{}#offset=0&size=4", path.display());
             fs::write(&capture, log.replace(old.trim_end(), &uri)).unwrap();
-            let text = all_printed(&capture, &uri, options, &machine.inside("slim"));
+            let text = all_printed(&capture, &uri, way, &machine.inside("slim"));
             // The name of the agent's saved file.
             text.replace(&uri.replace([':', '/', '#', '?', '&', '='], "_"), "SAVED")
         });
@@ -217,15 +232,15 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
     let file = "file = \"calls-gfx90a.hsaco\"";
     assert!(manifest.contains(file));
     let id = "\nbuild_id = \"00112233445566778899aabbccddeeff\"";
-    for options in [&[][..], &["--local-files", "yes"], &["--local-files", "no"]] {
-        let texts = machine.others_with(options).map(|path| {
+    for way in WAYS {
+        let texts = sampled(machine.others(), way.each).map(|path| {
             let named = path.display().to_string();
             fs::write(
                 capture.join("manifest.toml"),
                 manifest.replace(file, &format!("path = {named:?}{id}")),
             )
             .unwrap();
-            all_printed(&capture, &named, options, &machine.inside("slim"))
+            all_printed(&capture, &named, way, &machine.inside("slim"))
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));
     }
@@ -234,7 +249,7 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
         let link = capture.join(link);
         let _ = fs::remove_file(&link);
         symlink(target, &link).unwrap();
-        all_printed(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
+        all_printed(&capture, target.to_str().unwrap(), WHOLE, &machine.inside("slim"))
     };
     fs::write(capture.join("manifest.toml"), manifest.replace(file, "file = \"link\"")).unwrap();
     is_alike(sampled(machine.others(), 2).map(|target| linked("link", &target)).collect());
@@ -294,7 +309,7 @@ fn a_log_learns_nothing_of_links_beside_it() {
     let texts = sampled(machine.others(), 2).map(|target| {
         let _ = fs::remove_file(machine.inside(&saved));
         symlink(&target, machine.inside(&saved)).unwrap();
-        all_printed(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
+        all_printed(&capture, target.to_str().unwrap(), WHOLE, &machine.inside("slim"))
     });
     is_alike(texts.collect());
 }
@@ -424,8 +439,8 @@ fn a_code_object_learns_nothing_of_the_files_that_it_names() {
     let waves: String = [(1, 4), (2, 28), (3, 52)].map(wave).concat();
     fs::write(capture.join("manifest.toml"), manifest.to_owned() + &waves).unwrap();
     let code = fs::read(&object).unwrap();
-    for options in [&[][..], &["--local-files", "yes"]] {
-        let texts = machine.others_with(options).chain([same.clone()]).map(|path| {
+    for way in &WAYS[..3] {
+        let texts = sampled(machine.others(), way.each).chain([same.clone()]).map(|path| {
             let path = path.to_str().unwrap();
             // All paths have one length.
             let mut renamed = code.clone();
@@ -433,9 +448,9 @@ fn a_code_object_learns_nothing_of_the_files_that_it_names() {
                 renamed[at..at + path.len()].copy_from_slice(path.as_bytes());
             }
             fs::write(&object, renamed).unwrap();
-            let text = all_printed(&capture, path, options, &machine.inside("slim"));
+            let text = all_printed(&capture, path, *way, &machine.inside("slim"));
             let text = text + &printed(&["code-object", object.to_str().unwrap()]);
-            let text = text + &printed(&[&["backtrace", capture.to_str().unwrap()], options].concat());
+            let text = text + &printed(&[&["backtrace", capture.to_str().unwrap()], way.options].concat());
             text.replace(path, "NAMED")
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));

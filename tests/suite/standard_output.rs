@@ -54,13 +54,14 @@ const COMMANDS: [&str; 37] = [
 /// Runs the program with the standard output of a redirection of the shell: `>/dev/full`, `>&-`.
 fn start(arguments: &[String], redirection: &str) -> Child {
     let script = format!("exec \"$0\" \"$@\" {redirection}");
-    Command::new("sh")
-        .args(["-c", &script, crate::support::program()])
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &script, crate::support::program()]).args(arguments).stdin(Stdio::null());
+    without_debuggers(&mut command, &arguments[0]).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// `doctor` would start each debugger of the machine for its version: it finds none.
+fn without_debuggers<'c>(command: &'c mut Command, name: &str) -> &'c mut Command {
+    if name == "doctor" { command.env("PATH", "/nowhere") } else { command }
 }
 
 fn fails(arguments: &[String], redirection: &str) {
@@ -100,12 +101,12 @@ fn forms(line: &str) -> &'static [Option<&'static str>] {
 #[test]
 fn an_answer_that_is_not_written_is_an_error() {
     let scratch = Scratch::new("standard-output");
-    for line in COMMANDS {
-        let forms = forms(line);
-        for (form, json) in forms.iter().enumerate() {
+    for (index, line) in COMMANDS.into_iter().enumerate() {
+        for (form, json) in forms(line).iter().enumerate() {
             for (error, redirection) in [">/dev/full", ">&-"].into_iter().enumerate() {
-                // Each of two forms with one of two errors.
-                if forms.len() > 1 && form != error && !is_long() {
+                // The text with one of two errors, by turns, and each third JSON with the other one.
+                let is_chosen = (index + form + error).is_multiple_of(2);
+                if (!is_chosen || form > 0 && !index.is_multiple_of(3)) && !is_long() {
                     continue;
                 }
                 let arguments = arguments(&scratch, line).into_iter().chain(json.map(str::to_owned));
@@ -164,7 +165,7 @@ fn a_closed_pipe_is_no_error() {
             drop(reader);
             let mut command = crate::support::lanescope();
             command.args(arguments(&scratch, line)).args(*json).stdout(writer).stderr(Stdio::piped());
-            let output = output(command.spawn().unwrap(), line);
+            let output = output(without_debuggers(&mut command, line).spawn().unwrap(), line);
             // The line of `check` differs.
             let status = i32::from(line.starts_with("check"));
             assert_eq!(output.status.code(), Some(status), "{line} {json:?}: {output:?}");

@@ -361,16 +361,26 @@ fn buckets_have_the_first_and_the_last_dump_and_the_nearest_signature() {
 fn expectations_name_a_signature_of_any_level() {
     let folder = tempfile::tempdir().unwrap();
     let dump = dump("saxpy-gfx90a-O2");
-    for level in ["coarse", "default", "line", "exact"] {
+    let ids = ["coarse", "default", "line", "exact"].map(|level| {
         let found = json(&["signature", "--json", "--level", level, &dump]);
-        let id = found["answers"][0]["signatures"][0]["id"].as_str().unwrap();
-        for (id, status) in [(id, 0), ("ls1:000000000000", 1), ("ls9:3f9c2a71", 2)] {
-            let scope = folder.path().join("one.scope");
+        found["answers"][0]["signatures"][0]["id"].as_str().unwrap().to_owned()
+    });
+    let checked = |ids: &[&str], status: i32| {
+        let scopes = ids.iter().enumerate().map(|(index, id)| {
+            let scope = folder.path().join(format!("{index}.scope"));
             fs::write(&scope, format!("dump {dump}\nsignature {id}\n")).unwrap();
-            let output = lanescope(&["check", scope.to_str().unwrap()], b"");
-            assert_eq!(output.status.code(), Some(status), "{level} {id}: {}", text(&output.stdout));
-        }
-    }
+            scope.to_str().unwrap().to_owned()
+        });
+        let scopes: Vec<String> = scopes.collect();
+        // One process has the code of all.
+        let words: Vec<&str> =
+            ["check", "--jobs", "1"].into_iter().chain(scopes.iter().map(String::as_str)).collect();
+        let output = lanescope(&words, b"");
+        assert_eq!(output.status.code(), Some(status), "{ids:?}: {}", text(&output.stdout));
+    };
+    checked(&ids.each_ref().map(String::as_str), 0);
+    checked(&["ls1:000000000000"], 1);
+    checked(&["ls9:3f9c2a71"], 2);
 }
 
 /// A known signature by other rules is no error: lines of another version may have it. No dump does.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::commands::lanescope;
 use crate::dwarf::{newest, ran};
 use crate::fixtures::one_line;
-use crate::support::sample::sampled;
+use crate::support::sample::is_long;
 
 const LOAD: u64 = 0x7f00_0010_0000;
 
@@ -137,84 +137,138 @@ fn functions_of_a_library_alone_have_the_kernel() {
     }
 }
 
-/// The symbol, the name in signatures, and that in drafts.
-const NAMES: &[(&str, &str, &str)] = &[
-    ("_ZN1AcvbEv", "A::operator bool", "A::operator bool"),
-    ("_ZN1BcvbEv", "B::operator bool", "B::operator bool"),
-    ("_ZN1BcvPiEv", "B::operator int*", "B::operator int*"),
-    ("_ZN1BltIfEEiT_", "B::operator< <>", "B::operator< <float>"),
-    ("_ZN1BlsIfEEiT_", "B::operator<< <>", "B::operator<< <float>"),
-    ("_Zli3_kmy", "operator\"\"_km", "operator\"\"_km"),
-    ("_Z3appIZ4kernPiEUliE_EiT_", "app<>", "app<(lambda at m.hip:25:29)>"),
-    ("_ZZ4kernPiEN1L1mEi", "kern::L::m", "L::m"),
-    ("_ZN6solver4stepEPi", "solver::step", "solver::step"),
+/// A function of the source, and what names it.
+struct Name {
+    symbol: &'static str,
+    /// In signatures.
+    folded: &'static str,
+    /// In drafts.
+    short: &'static str,
+    /// Lines of expectations that hold, and one that differs. Empty: none.
+    lines: &'static str,
+    differing: &'static str,
+}
+
+const NAMES: &[Name] = &[
+    Name {
+        symbol: "_ZN1AcvbEv",
+        folded: "A::operator bool",
+        short: "A::operator bool",
+        lines: "at A::operator bool\nat operator bool\n",
+        differing: "at B::operator bool\n",
+    },
+    Name {
+        symbol: "_ZN1BcvbEv",
+        folded: "B::operator bool",
+        short: "B::operator bool",
+        lines: "",
+        differing: "",
+    },
+    Name {
+        symbol: "_ZN1BcvPiEv",
+        folded: "B::operator int*",
+        short: "B::operator int*",
+        lines: "",
+        differing: "",
+    },
+    Name {
+        symbol: "_ZN1BltIfEEiT_",
+        folded: "B::operator< <>",
+        short: "B::operator< <float>",
+        lines: "at B::operator<\nat B::operator<<float>\nat operator<(float)\n",
+        differing: "at B::operator<<\n",
+    },
+    Name {
+        symbol: "_ZN1BlsIfEEiT_",
+        folded: "B::operator<< <>",
+        short: "B::operator<< <float>",
+        lines: "at B::operator<<\nat B::operator<<<float>\nstack B::operator<< < ...\n",
+        differing: "at B::operator<\n",
+    },
+    Name {
+        symbol: "_Zli3_kmy",
+        folded: "operator\"\"_km",
+        short: "operator\"\"_km",
+        lines: "at operator\"\"_km\nat operator\"\"_km m.hip\n",
+        differing: "at operator\"\"_m\n",
+    },
+    Name {
+        symbol: "_Z3appIZ4kernPiEUliE_EiT_",
+        folded: "app<>",
+        short: "app<(lambda at m.hip:25:29)>",
+        lines: "at app\nat app<(lambda at m.hip:25:29)>\nat app<kern(int*)::{lambda(int)#1}>\n",
+        differing: "at app<(lambda at m.hip:25:30)>\n",
+    },
+    Name {
+        symbol: "_ZZ4kernPiEN1L1mEi",
+        folded: "kern::L::m",
+        short: "L::m",
+        lines: "at L::m\nat kern::L::m\nat m(int)\n",
+        differing: "at M::m\n",
+    },
+    Name {
+        symbol: "_ZN6solver4stepEPi",
+        folded: "solver::step",
+        short: "solver::step",
+        lines: "at solver::step(int*)\nat step\nstack solver::step(int *) < ...\n",
+        differing: "at step(int)\n",
+    },
 ];
 
+/// Names are whole and have no folders, drafts hold, and parameters of symbols count. One start checks the files of all
+/// functions.
 #[test]
-fn names_of_functions_are_whole_and_have_no_folders() {
+fn names_of_functions_are_those_of_the_source() {
     let code = Compiled::new("-O0");
-    for (index, (symbol, folded, short)) in NAMES.iter().enumerate() {
+    let (mut drafts, mut places) = (Vec::new(), Vec::new());
+    for (index, Name { symbol, folded, short, lines, differing }) in NAMES.iter().enumerate() {
         let dump = code.dump(symbol, "_Z4kernPi");
         let text = signature(&dump, &[]);
         assert!(text.starts_with(&format!("memory violation | {folded} @ m.hip")), "{text}");
-        let text = one_line(&draft(&dump));
+        let drafted = draft(&dump);
+        let text = one_line(&drafted);
         assert!(text.contains(&format!("at {short} m.hip:")), "{text}");
         assert!(text.contains(&format!("stack {short} <")), "{text}");
-        // One form, by turns.
-        for form in sampled(["text", "markdown", "html", "json"].into_iter().cycle().skip(index).take(4), 4) {
+        // One form of one name.
+        for (turn, form) in ["text", "markdown", "html", "json"].into_iter().enumerate() {
+            if turn != index && !is_long() {
+                continue;
+            }
             let words = ["report", dump.to_str().unwrap(), "--no-values", "--no-global", "--format", form];
             let page = String::from_utf8(lanescope(&words, b"").stdout).unwrap();
             assert!(page.contains("m.hip"), "{form}");
             assert!(!page.contains("secret folder"), "{form}");
         }
-    }
-}
-
-#[test]
-fn drafts_hold_and_parameters_of_symbols_count() {
-    let code = Compiled::new("-O0");
-    for (symbol, lines, differing) in [
-        (
-            "_ZN6solver4stepEPi",
-            "at solver::step(int*)\nat step\nstack solver::step(int *) < ...\n",
-            "at step(int)\n",
-        ),
-        (
-            "_ZN1BltIfEEiT_",
-            "at B::operator<\nat B::operator<<float>\nat operator<(float)\n",
-            "at B::operator<<\n",
-        ),
-        (
-            "_ZN1BlsIfEEiT_",
-            "at B::operator<<\nat B::operator<<<float>\nstack B::operator<< < ...\n",
-            "at B::operator<\n",
-        ),
-        ("_ZN1AcvbEv", "at A::operator bool\nat operator bool\n", "at B::operator bool\n"),
-        ("_Zli3_kmy", "at operator\"\"_km\nat operator\"\"_km m.hip\n", "at operator\"\"_m\n"),
-        (
-            "_Z3appIZ4kernPiEUliE_EiT_",
-            "at app\nat app<(lambda at m.hip:25:29)>\nat app<kern(int*)::{lambda(int)#1}>\n",
-            "at app<(lambda at m.hip:25:30)>\n",
-        ),
-        ("_ZZ4kernPiEN1L1mEi", "at L::m\nat kern::L::m\nat m(int)\n", "at M::m\n"),
-    ] {
-        let dump = code.dump(symbol, "_Z4kernPi");
-        let drafted = draft(&dump);
-        let file = dump.with_extension("scope");
-        for (more, status) in [(lines, 0), (differing, 1)] {
-            let text = format!("dump \"{}\"\n", dump.display()) + drafted.split_once("\n\n").unwrap().1;
-            let (first, rest) = text.split_once('\n').unwrap();
-            fs::write(&file, format!("{first}\n{more}{rest}")).unwrap();
-            let output = lanescope(&["check", file.to_str().unwrap()], b"");
-            let printed = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(output.status.code(), Some(status), "{more}: {printed}");
+        if lines.is_empty() {
+            continue;
         }
-        // The line of another place becomes that of the draft.
-        fs::write(&file, format!("dump \"{}\"\nat foo\n", dump.display())).unwrap();
-        lanescope(&["check", "--bless", file.to_str().unwrap()], b"");
-        let blessed = fs::read_to_string(&file).unwrap();
-        let short = NAMES.iter().find(|(known, ..)| *known == symbol).unwrap().2;
-        assert!(blessed.contains(&format!("at {short}\n")), "{blessed}");
-        assert_eq!(lanescope(&["check", file.to_str().unwrap()], b"").status.code(), Some(0), "{blessed}");
+        let first = format!("dump \"{}\"\n", dump.display());
+        let rest = drafted.split_once("\n\n").unwrap().1;
+        let write = |name: &str, text: &str| {
+            let file = code.folder.path().join(format!("{symbol}.{name}.scope"));
+            fs::write(&file, first.clone() + text).unwrap();
+            file.to_str().unwrap().to_owned()
+        };
+        drafts.push(write("draft", &format!("{differing}{lines}{rest}")));
+        places.push((write("place", "at foo\n"), short));
     }
+    let check = |words: &[&str], files: &[String]| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        // One process has the code of all.
+        lanescope(&[&["check", "--jobs", "1"][..], words, &files[..]].concat(), b"")
+    };
+    let output = check(&["--format", "tap"], &drafts);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    let failed: Vec<&str> = printed.lines().filter(|line| line.starts_with("not ok ")).collect();
+    let differs = |(line, file): (&&str, &String)| line.contains(&format!("{file}:2 "));
+    assert!(failed.len() == drafts.len() && failed.iter().zip(&drafts).all(differs), "{printed}");
+    // The line of another place becomes that of the draft.
+    let files: Vec<String> = places.iter().map(|(file, _)| file.clone()).collect();
+    check(&["--bless"], &files);
+    for (file, short) in &places {
+        let blessed = fs::read_to_string(file).unwrap();
+        assert!(blessed.contains(&format!("at {short}\n")), "{blessed}");
+    }
+    assert_eq!(check(&[], &files).status.code(), Some(0));
 }

@@ -10,8 +10,8 @@ use lanescope::signature::{Crashes, Rules, Signature, SignatureLevel};
 
 use crate::fixtures::{copy_dump, fixtures, open};
 use crate::support::least;
-use crate::support::sample::{is_long, sampled};
-use crate::triage::cases::{Cases, Moment, Reported, load, load_where, pick};
+use crate::support::sample::is_long;
+use crate::triage::cases::{Cases, Moment, Reported, load_some, pick};
 
 /// Changes of a manifest: a text, and the one in its place. Each must occur.
 type Changes = &'static [(&'static str, &'static str)];
@@ -259,7 +259,9 @@ fn crashes(dump: &Arc<Dump>) -> Crashes {
 
 #[test]
 fn equal_crashes_have_equal_signatures() {
-    let cases = load();
+    let is_of = |crash: &Crash, wanted: &str| matches!(crash, Case(name, _) | Poor(name) if *name == wanted);
+    let cases =
+        load_some(|name| PAIRS.iter().any(|(_, _, one, other, _)| is_of(one, name) || is_of(other, name)), 1);
     let (mut wrong, mut known) = (Vec::new(), BTreeMap::new());
     assert!(PAIRS.len() >= 20);
     for (name, level, one, other, expected) in PAIRS {
@@ -282,11 +284,19 @@ fn equal_crashes_have_equal_signatures() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// One crash or hang on each GPU, or on each second one: the signatures are equal.
+/// One crash or hang on each GPU, or on two of them: the signatures are equal.
 #[test]
 fn all_gpus_have_one_signature() {
     const GPUS: [&str; 5] = ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"];
-    let cases = load_where(|name| name.contains("-O2."));
+    let cases = load_some(
+        |name| {
+            let [kernel, gpu, level] = name.split('-').collect::<Vec<_>>()[..] else { panic!("{name}") };
+            let first = pick(kernel, GPUS.len());
+            level == "O2"
+                && (is_long() || [first, (first + 2) % GPUS.len()].iter().any(|at| GPUS[*at] == gpu))
+        },
+        1,
+    );
     let mut found: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
     let mut add = |name: &str, gpu: &str, dump: &Arc<Dump>| {
         let ids = crashes(dump).signatures(SignatureLevel::Default).into_iter().map(|of| of.id).collect();
@@ -296,19 +306,21 @@ fn all_gpus_have_one_signature() {
         add("saxpy", gpu, &open(&fixtures().join(format!("dumps/saxpy-{gpu}-O2"))));
     }
     let moment = Moment { distance: 1, has_report: true, lacks_memory: false };
-    for case in cases.faults.iter().chain(&cases.hangs).filter(|case| case.level == "O2") {
+    for case in cases.faults.iter().chain(&cases.hangs) {
+        let kernel = case.name.split('-').next().unwrap();
+        // Words of accesses are compared below: here each third of them.
+        let is_access = case.fault.as_ref().is_some_and(|fault| fault.kind != "execute");
+        if is_access && pick(kernel, 3) != 2 && !is_long() {
+            continue;
+        }
         // Two kernels fault on one GPU alone.
         let is_on_all = |fault: &Reported| fault.kind != "lds";
         if !case.fault.as_ref().map_or(case.hangs == Some(true), is_on_all) {
             continue;
         }
-        let kernel = case.name.split('-').next().unwrap();
-        let gpu = GPUS.iter().position(|gpu| *gpu == case.gpu).unwrap();
-        if (gpu + pick(kernel, 2)).is_multiple_of(2) || is_long() {
-            add(kernel, &case.gpu, &cases.open(case, moment));
-        }
+        add(kernel, &case.gpu, &cases.open(case, moment));
     }
-    assert!(found.len() > 25, "{:?}", found.keys());
+    assert!(found.len() > least(25, 20), "{:?}", found.keys());
     for (crash, all) in &found {
         assert!(all.len() >= least(4, 2), "{crash}: {all:?}");
         let (_, first) = &all[0];
@@ -319,9 +331,9 @@ fn all_gpus_have_one_signature() {
 /// The words of each fault: its kernel, its file, and the kind of access that the model computed.
 #[test]
 fn faults_of_the_models_have_the_words_of_their_sources() {
-    let cases = load();
+    let cases = load_some(|_| true, 19);
     let (mut checked, mut wrong) = (0, Vec::new());
-    for (index, case) in sampled(cases.faults.iter().enumerate(), 13) {
+    for (index, case) in cases.faults.iter().enumerate() {
         let fault = case.fault.as_ref().unwrap();
         let kernel = case.name.split('-').next().unwrap();
         let file = if kernel.starts_with("cl_") { "faults_cl.cl" } else { "faults.hip" };
@@ -339,6 +351,6 @@ fn faults_of_the_models_have_the_words_of_their_sources() {
             wrong.push(format!("{}: expected {expected}, found {found:?}", case.name));
         }
     }
-    assert!(checked > least(400, 34), "{checked}");
+    assert!(checked > least(400, 23), "{checked}");
     assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
 }

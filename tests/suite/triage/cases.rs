@@ -12,6 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
+use crate::support::sample::sampled;
+
 /// All cases, and their code objects.
 pub(crate) struct Cases {
     pub(crate) faults: Vec<Case>,
@@ -188,37 +190,53 @@ pub(crate) fn load_hangs() -> Cases {
 
 /// The cases of the files with such a name, `faults-gfx90a-O2.json`: to read all takes longer than a test of a few.
 pub(crate) fn load_where(is_wanted: impl Fn(&str) -> bool) -> Cases {
-    let tools = Disassembler::default().shared();
-    let mut cases = Cases { faults: Vec::new(), hangs: Vec::new(), code: HashMap::new(), tools };
+    load_of(is_wanted, |_| true, 1)
+}
+
+/// The cases with such a name, `past_end-gfx90a-O2`: the first, and each so many a further one. In the long run all.
+pub(crate) fn load_some(is_wanted: impl Fn(&str) -> bool, each: usize) -> Cases {
+    load_of(|_| true, is_wanted, each)
+}
+
+fn load_of(is_file: impl Fn(&str) -> bool, is_case: impl Fn(&str) -> bool, each: usize) -> Cases {
+    let (mut faults, mut hangs, mut code) = (Vec::new(), Vec::new(), HashMap::new());
     for name in ["faults.zip", "polls.zip"] {
         let path = crate::fixtures::fixtures().join(name);
         let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
-        read(&mut archive, &is_wanted, &mut cases);
+        for index in 0..archive.len() {
+            let mut entry = archive.by_index(index).unwrap();
+            let (name, mut content) = (entry.name().unwrap().into_owned(), Vec::new());
+            if !is_file(&name) {
+                continue;
+            }
+            entry.read_to_end(&mut content).unwrap();
+            if name.ends_with(".json") {
+                let text = String::from_utf8(content).unwrap();
+                // A case a line.
+                let lines = text.lines().filter(|line| line.starts_with('{') && is_case(name_in(line)));
+                let into = if is_of_hangs(&name) { &mut hangs } else { &mut faults };
+                into.extend(lines.map(str::to_owned));
+            } else {
+                code.insert(name, content);
+            }
+        }
     }
-    cases
+    let read = |lines: Vec<String>| -> Vec<Case> {
+        let cases = sampled(lines, each).map(|line| {
+            let case: Result<Case, _> = serde_json::from_str(line.trim_end_matches(','));
+            case.unwrap_or_else(|error| panic!("{}: {error}", name_in(&line)))
+        });
+        cases.collect()
+    };
+    Cases { faults: read(faults), hangs: read(hangs), code, tools: Disassembler::default().shared() }
+}
+
+fn name_in(line: &str) -> &str {
+    line.split_once("\"name\":\"").unwrap().1.split('"').next().unwrap()
 }
 
 fn is_of_hangs(name: &str) -> bool {
     ["hangs", "polls", "locks"].iter().any(|stem| name.starts_with(stem))
-}
-
-fn read(archive: &mut zip::ZipArchive<std::fs::File>, is_wanted: &impl Fn(&str) -> bool, cases: &mut Cases) {
-    for index in 0..archive.len() {
-        let mut entry = archive.by_index(index).unwrap();
-        let (name, mut content) = (entry.name().unwrap().into_owned(), Vec::new());
-        if !is_wanted(&name) {
-            continue;
-        }
-        entry.read_to_end(&mut content).unwrap();
-        if name.ends_with(".json") {
-            let read: Vec<Case> =
-                serde_json::from_slice(&content).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let into = if is_of_hangs(&name) { &mut cases.hangs } else { &mut cases.faults };
-            into.extend(read);
-        } else {
-            cases.code.insert(name, content);
-        }
-    }
 }
 
 /// A number that depends on the text alone.

@@ -308,7 +308,7 @@ fn every_word_of_the_note_may_be_anything() {
         for mark in &victim.core.note {
             let words = (mark.offset..mark.offset + mark.size).step_by(4);
             let damages = words.flat_map(|at| changes(at).map(|bits| (at, bits)));
-            for (at, bits) in sampled(damages, 3) {
+            for (at, bits) in sampled(damages, 5) {
                 let place = format!("{}: {} + {} ^ {bits:#x}", victim.plan.name, mark.name, at - mark.offset);
                 wrong.at(place);
                 let opened = victim.open(&victim.changed(at, bits));
@@ -340,7 +340,7 @@ fn a_damaged_save_area_leaves_the_others_alone() {
             {
                 let (stack, bytes) = area.stack;
                 let header = (0..40).step_by(4);
-                let words = header.chain(sampled((stack..stack + bytes).step_by(4), 2));
+                let words = header.chain(sampled((stack..stack + bytes).step_by(4), 3));
                 for at in words {
                     for bits in changes(at + xcc as u64) {
                         let place = format!(
@@ -375,7 +375,7 @@ fn a_damaged_save_area_leaves_the_others_alone() {
             }
         }
         // Headers are restored, and an unconfirmed wave has a mark: one_word.rs.
-        assert!(harmed > least(10, 3), "{}: {harmed} changes made a difference", victim.plan.name);
+        assert!(harmed > least(10, 1), "{}: {harmed} changes made a difference", victim.plan.name);
         wrong.fail_if_any();
     }
 }

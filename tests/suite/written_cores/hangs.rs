@@ -14,6 +14,7 @@ use crate::core_writer::model;
 use crate::core_writer::plan::{Cause, FilePlan, Group, Layout, Plan, Wave};
 use crate::core_writer::{gpu, matrix};
 use crate::fixtures::fixtures;
+use crate::support::sample::is_long;
 
 const CODE: u64 = 0x7f60_0000_0000;
 /// STATUS.IN_BARRIER of GFX9 to GFX11.
@@ -114,12 +115,13 @@ fn asked(name: &str, lanes: u32, code: &[u8], behind: u64, status: u32) -> Asked
 #[test]
 fn a_saved_status_proves_a_deadlock() {
     // `s_barrier` by the ISA documents: GFX9 and GFX10, GFX11.
-    for (name, lanes, barrier) in [
+    let gpus = [
         ("gfx90a", 64, 0xbf8a_0000),
         ("gfx942", 64, 0xbf8a_0000),
         ("gfx1030", 32, 0xbf8a_0000),
         ("gfx1100", 32, 0xbfbd_0000),
-    ] {
+    ];
+    for (name, lanes, barrier) in gpus.into_iter().filter(|(name, ..)| is_long() || *name != "gfx942") {
         let file = std::fs::read(fixtures().join(format!("code/lds-{name}-O2.hsaco"))).unwrap();
         let (code, behind) = loaded(&file, barrier);
         let Asked { hang, waiting, faulted, place } = asked(name, lanes, &code, behind, IN_BARRIER);
