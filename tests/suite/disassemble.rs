@@ -66,17 +66,24 @@ fn listings(files: &BTreeSet<(PathBuf, bool)>) -> Listings {
     };
     let all: Vec<&PathBuf> = files.iter().map(|(file, _)| file).collect();
     let symbols = run("llvm-readelf", &["--symbols", "--demangle", "--wide"], &all, "\nFile: ");
-    let of_size = |is_wave64: bool, size: &[&str]| {
-        let files: Vec<&PathBuf> = files.iter().filter(|key| key.1 == is_wave64).map(|key| &key.0).collect();
+    let files = files.iter().cloned().zip(symbols);
+    let mut known: Listings =
+        files.map(|(key, symbols)| (key, (BTreeMap::new(), functions(&symbols)))).collect();
+    // llvm-objdump takes the processor of its first file (`e_flags`) for all.
+    let mut groups: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
+    for (file, is_wave64) in known.keys() {
+        let flags = std::fs::read(file).unwrap()[0x30..0x34].to_vec();
+        groups.entry((flags, *is_wave64)).or_default().push(file.clone());
+    }
+    for ((_, is_wave64), files) in groups {
+        let size = if is_wave64 { &["--mattr=+wavefrontsize64"][..] } else { &[] };
         let arguments = [&["-d", "-z", "-l", "-j", ".text"][..], size].concat();
-        run("llvm-objdump", &arguments, &files, "\tfile format ").into_iter()
-    };
-    let (mut by_file, mut wave64) = (of_size(false, &[]), of_size(true, &["--mattr=+wavefrontsize64"]));
-    let pairs = files.iter().cloned().zip(symbols).map(|(key, symbols)| {
-        let code = if key.1 { wave64.next() } else { by_file.next() };
-        (key, (instructions(&code.unwrap()), functions(&symbols)))
-    });
-    pairs.collect()
+        let parts = run("llvm-objdump", &arguments, &files.iter().collect::<Vec<_>>(), "\tfile format ");
+        for (file, part) in files.into_iter().zip(parts) {
+            known.get_mut(&(file, is_wave64)).unwrap().0 = instructions(&part);
+        }
+    }
+    known
 }
 
 fn functions(symbols: &str) -> Vec<(String, u64, u64)> {

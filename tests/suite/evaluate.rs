@@ -15,7 +15,7 @@ use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
 use crate::dwarf::newest;
-use crate::fixtures::{each_wave, each_wave_of, fixtures, open, session, some_expected};
+use crate::fixtures::{each_wave, each_wave_of, few_expected, fixtures, open, session};
 use crate::support::least;
 
 fn ask(session: &Session, wave: WaveId, text: &str, want: Want) -> Evaluation {
@@ -94,14 +94,14 @@ fn registers_hold_the_variables_of_the_models() {
             }
         }
     });
-    assert!(count.get() > 1000, "only {} lanes were compared", count.get());
+    assert!(count.get() > least(1000, 500), "only {} lanes were compared", count.get());
 }
 
 /// Every location that clang wrote, with clang's meaning.
 #[test]
 fn locations_as_written_hold_the_variables_of_the_models() {
     let count = std::cell::Cell::new(0);
-    each_wave_of(some_expected(), |session, wave, expected, wrong| {
+    each_wave_of(few_expected(), |session, wave, expected, wrong| {
         for (variable, lanes) in variables(expected) {
             let Some(text) = variable["location"].as_str().map(ours) else { continue };
             let size = lanes.first().map(|(_, bytes)| bytes.len() as u64 / 2);
@@ -116,7 +116,7 @@ fn locations_as_written_hold_the_variables_of_the_models() {
             }
         }
     });
-    assert!(count.get() > least(10_000, 4_000), "only {} lanes were compared", count.get());
+    assert!(count.get() > least(10_000, 2_000), "only {} lanes were compared", count.get());
 }
 
 /// Memory of each space by its address: the lane's own through the focused lane, and through the space with a lane.

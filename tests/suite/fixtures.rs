@@ -4,16 +4,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use lanescope::arch::Targets;
 use lanescope::codeobject::hex;
+use lanescope::disassembler::Disassembler;
 use lanescope::import;
 use lanescope::session::{Dump, MemoryAddress, Session, Storage as _, Waves as _};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
-use crate::support::some;
+use crate::support::{sample::is_long, some};
 
 /// A command without the variables of the CI that runs this test.
 pub(crate) fn outside_ci(command: &mut Command) -> &mut Command {
@@ -70,6 +71,43 @@ pub(crate) fn some_expected() -> impl Iterator<Item = (String, PathBuf, Value)> 
     some(expected(), |(name, ..)| name)
 }
 
+/// A fixture of each kernel and each form of a dump, of the GPUs and levels by turns.
+pub(crate) const FEW: [&str; 21] = [
+    "absent-gfx90a",
+    "call-gfx90a-O0",
+    "call-gfx942-O2",
+    "calls-gfx1100",
+    "calls-gfx90a-eh",
+    "chain-gfx90a-O0",
+    "demo",
+    "diverge-gfx1030-O0",
+    "draft-ops-gfx1100",
+    "inline",
+    "lds-gfx1100-O0-json",
+    "lds-gfx1200-O2",
+    "linked-gfx90a-O0",
+    "masks-gfx90a",
+    "mixed-kinds",
+    "mixed-vgprs",
+    "pointers-gfx1100-O0",
+    "regions-gfx90a",
+    "saxpy-gfx1200-O0",
+    "user-ops-gfx1100",
+    "wide-gfx1250-O2",
+];
+
+/// [`FEW`] with their dumps' paths; all in `scripts/test --long`.
+pub(crate) fn few_expected() -> Vec<(String, PathBuf, Value)> {
+    if is_long() {
+        return expected();
+    }
+    let of = |name: &str| {
+        let (dump, expected) = expected_of(name);
+        (name.to_owned(), dump, expected)
+    };
+    FEW.into_iter().map(of).collect()
+}
+
 /// The one of that name.
 pub(crate) fn expected_of(name: &str) -> (PathBuf, Value) {
     let text = fs::read(fixtures().join("expected").join(format!("{name}.json"))).unwrap();
@@ -77,10 +115,12 @@ pub(crate) fn expected_of(name: &str) -> (PathBuf, Value) {
     (fixtures().join(expected["dump"].as_str().unwrap()), expected)
 }
 
+/// Opens a dump; copies of one dump have one code, which is decoded once.
 pub(crate) fn open(path: &Path) -> Arc<Dump> {
+    static TOOLS: LazyLock<Disassembler> = LazyLock::new(|| Disassembler::default().shared());
     let opened = import::open(path, &Targets::builtin(), &import::Options::default())
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    Arc::new(Dump::new(opened.capture, opened.problems))
+    Arc::new(Dump::new(opened.capture, opened.problems).with_disassembler(TOOLS.of_another()))
 }
 
 /// A session with only the wave of that id.
@@ -91,12 +131,12 @@ pub(crate) fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
     (Session::new(Arc::clone(dump), Some(&kind)).unwrap(), WaveId(ordinal as u32))
 }
 
-/// Runs a check for every wave of every fixture and reports all differences.
+/// Runs a check for every wave of [`some_expected`] and reports all differences.
 pub(crate) fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String))) {
-    each_wave_of(expected(), check);
+    each_wave_of(some_expected(), check);
 }
 
-/// [`each_wave`] of some fixtures: [`some_expected`].
+/// [`each_wave`] of those fixtures.
 pub(crate) fn each_wave_of(
     fixtures: impl IntoIterator<Item = (String, PathBuf, Value)>,
     check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String)),

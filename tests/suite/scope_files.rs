@@ -11,9 +11,9 @@ use lanescope::session::{Dump, Inspect, Session};
 use lanescope::signature::Rules;
 
 use crate::cli::{run, text};
-use crate::fixtures::{fixtures, open, outside_ci};
+use crate::fixtures::{FEW, fixtures, open, outside_ci};
 use crate::slim::Scratch;
-use crate::support::some;
+use crate::support::{least, sample::is_long};
 
 /// One session for each kind of waves.
 fn sessions(dump: &Arc<Dump>) -> Vec<Session> {
@@ -45,20 +45,21 @@ fn failing(file: &ScopeFile, dump: &Arc<Dump>) -> Vec<String> {
     failing.map(|outcome| format!("{}: {:?}", file.lines[outcome.line - 1].text, outcome.verdict)).collect()
 }
 
-/// The dumps of the fixtures, by name.
+/// Dumps of [`FEW`] fixtures and the cores; all dumps in `scripts/test --long`.
 fn dumps() -> Vec<PathBuf> {
+    let is_core = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "core");
     let folder = fs::read_dir(fixtures().join("dumps")).unwrap().map(|entry| entry.unwrap().path());
     let cores = fs::read_dir(fixtures().join("gpucore")).unwrap().map(|entry| entry.unwrap().path());
-    let cores = cores.filter(|path| path.extension().is_some_and(|extension| extension == "core"));
-    let mut all: Vec<PathBuf> = folder.chain(cores).chain([fixtures().join("demo.zip")]).collect();
-    all.sort();
-    assert!(all.len() > 50, "{all:?}");
+    let cores = cores.filter(is_core);
+    let folder = folder.filter(|path| is_long() || FEW.iter().any(|name| path.file_stem().unwrap() == *name));
+    let all: Vec<PathBuf> = folder.chain(cores).chain([fixtures().join("demo.zip")]).collect();
+    assert!(all.len() > least(50, 20), "{all:?}");
     all
 }
 
 #[test]
 fn drafts_hold_on_their_dumps_and_have_no_addresses_and_ids() {
-    for path in some(dumps(), |path| path.file_name().unwrap().to_str().unwrap()) {
+    for path in dumps() {
         let (dump, name) = (open(&path), path.display());
         let text = drafted(&dump);
         let file = parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{text}"));

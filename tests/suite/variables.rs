@@ -8,7 +8,7 @@ use lanescope::session::{Inspect, Session, Variables as _, Waves as _};
 use lanescope::units::LaneSet;
 use serde_json::Value;
 
-use crate::fixtures::{each_wave, open, session, some_expected};
+use crate::fixtures::{each_wave, few_expected, open, session};
 use crate::server::framed;
 
 #[test]
@@ -23,7 +23,7 @@ fn variables_of_every_lane_agree_with_the_models() {
 #[test]
 fn the_command_agrees_with_the_models() {
     let mut wrong = Vec::new();
-    for (name, path, expected) in some_expected() {
+    for (name, path, expected) in few_expected() {
         let waves = expected["waves"].as_array().unwrap();
         let ids: Vec<String> = waves.iter().map(|wave| wave["id"].to_string()).collect();
         let mut command = crate::support::lanescope();
@@ -46,7 +46,7 @@ fn the_command_agrees_with_the_models() {
 #[test]
 fn the_packets_agree_with_the_models() {
     let mut wrong = Vec::new();
-    for (name, path, expected) in some_expected() {
+    for (name, path, expected) in few_expected() {
         let dump = open(&path);
         for wave in expected["waves"].as_array().unwrap() {
             let id = wave["id"].as_u64().unwrap();
@@ -209,7 +209,7 @@ fn differs(lane: &Value, expected: &Value, index: usize) -> Option<String> {
 /// One lane has the same values as among all lanes: nothing leaks between lanes.
 #[test]
 fn a_lane_alone_is_the_lane_among_all() {
-    for (name, path, _) in some_expected() {
+    for (name, path, _) in few_expected() {
         let dump = open(&path);
         for wave in 0..dump.capture().waves.len().min(2) {
             let (session, ordinal) = session(&dump, u64::from(dump.capture().waves[wave].id));

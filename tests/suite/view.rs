@@ -1,6 +1,5 @@
 //! Views of every fixture: valid for other readers, without a trace of AMDGPU, and safe against hostile clients.
 
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -15,7 +14,7 @@ use lanescope::units::{LaneId, WaveId};
 use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 
 use crate::dwarf::{newest, ran};
-use crate::fixtures::{expected_of, open, some_expected};
+use crate::fixtures::{expected_of, few_expected, open};
 use crate::server::framed;
 use crate::support::{least, sample::sampled};
 
@@ -23,18 +22,6 @@ fn folder(name: &str) -> PathBuf {
     let folder = crate::support::own_folder().join("views").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
-}
-
-/// Runs a check for every fixture dump, with its session and views.
-fn each(extent: Extent, check: impl Fn(&str, &Session, &View)) {
-    let mut count = 0;
-    for (name, dump, _) in some_expected() {
-        count += 1;
-        let dump = open(&dump);
-        let session = Session::new(Arc::clone(&dump), None).unwrap();
-        check(&name, &session, &View::new(&dump, &session, extent));
-    }
-    assert!(count >= least(40, 30), "only {count} dumps");
 }
 
 /// Writes a view to a file for tools.
@@ -45,15 +32,20 @@ fn written(name: &str, object: &view::ViewObject) -> PathBuf {
     path
 }
 
-/// The files of all views of the fixtures, each with the name of its code object.
-fn all_written(extent: Extent, of: &str) -> Vec<(String, PathBuf)> {
-    let all = RefCell::new(Vec::new());
-    each(extent, |name, _, view| {
-        for object in view.objects() {
-            all.borrow_mut().push((object.name.clone(), written(&format!("{name}-{of}"), object)));
+/// The files of all views of fixtures, each with the name of its code object: of all units, and of the stacks alone.
+fn all_written() -> [Vec<(String, PathBuf)>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for (name, dump, _) in few_expected() {
+        let dump = open(&dump);
+        let session = Session::new(Arc::clone(&dump), None).unwrap();
+        for (files, (extent, of)) in all.iter_mut().zip([(Extent::All, "all"), (Extent::Stacks, "stacks")]) {
+            let view = View::new(&dump, &session, extent);
+            for object in view.objects() {
+                files.push((object.name.clone(), written(&format!("{name}-{of}"), object)));
+            }
         }
-    });
-    all.into_inner()
+    }
+    all
 }
 
 /// What a tool prints about files, all given to one start of it.
@@ -69,8 +61,8 @@ fn has_no_faults(views: &[(String, PathBuf)]) {
 
 #[test]
 fn llvm_finds_no_fault_in_any_view() {
-    has_no_faults(&all_written(Extent::All, "all"));
-    let views = all_written(Extent::Stacks, "stacks");
+    let [all, views] = all_written();
+    has_no_faults(&all);
     has_no_faults(&views);
     nothing_of_amdgpu_is_left(&views);
     functions_are_where_the_code_object_has_them(&views);
@@ -119,7 +111,7 @@ fn functions_are_where_the_code_object_has_them(views: &[(String, PathBuf)]) {
         assert!(missing.is_empty(), "{}: {missing:?}", view.display());
         compared += theirs.len();
     }
-    assert!(compared > 50, "{compared}");
+    assert!(compared > least(50, 25), "{compared}");
 }
 
 #[test]

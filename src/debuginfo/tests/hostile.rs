@@ -161,7 +161,7 @@ fn survives_a_section_being_cut() {
 fn survives_flipped_bytes() {
     let mut state = 1;
     for object in own_objects() {
-        for round in sampled(0..120, 17) {
+        for round in sampled(0..120, 25) {
             let mut damaged = object.clone();
             for _ in 0..1 + round % 8 {
                 let at = random(&mut state) as usize % damaged.len();
@@ -181,8 +181,10 @@ fn survives_flipped_debug_bytes() {
     let mut state = 2;
     for object in own_objects() {
         let code_object = CodeObject::parse(object.clone()).expect("a code object");
-        for section in code_object.sections().iter().filter(|section| section.name.starts_with(".debug")) {
-            for round in sampled(0..30, 29) {
+        let sections = code_object.sections().iter().filter(|section| section.name.starts_with(".debug"));
+        for (index, section) in sections.enumerate() {
+            // Other numbers of bytes in each section.
+            for round in sampled((0..30).cycle().skip(index).take(30), 30) {
                 let mut damaged = object.clone();
                 for _ in 0..1 + round % 4 {
                     let at = section.offset + random(&mut state) % section.size.max(1);

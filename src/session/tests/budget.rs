@@ -18,7 +18,7 @@ fn honest_questions_take_less_than_a_wave_adds() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut paths = vec![fixtures.join("demo.zip")];
     let dumps = std::fs::read_dir(fixtures.join("dumps")).unwrap().map(|entry| entry.unwrap().path());
-    paths.extend(sampled(dumps.filter(|path| path.is_dir()).collect::<BTreeSet<_>>(), 3));
+    paths.extend(sampled(dumps.filter(|path| path.is_dir()).collect::<BTreeSet<_>>(), 6));
     let (mut most, mut questions) = ([(0, String::new()), (0, String::new())], 0);
     for path in &paths {
         let Ok(opened) = import::open(path, &Targets::builtin(), &import::Options::default()) else {

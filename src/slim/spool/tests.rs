@@ -503,13 +503,13 @@ fn late_notes_are_kept_and_reported() {
         head[at + 8..at + 16].copy_from_slice(&offset.to_le_bytes());
         head[at + 32..at + 40].copy_from_slice(&size.to_le_bytes());
     }
-    let stream = head.into_iter().collect::<Vec<u8>>();
-    let stream = Striped(std::io::Cursor::new(stream), 1).take(late + 0x100);
+    let stream = std::io::Cursor::new(head).chain(std::io::repeat(1)).take(late + 0x100);
     let folder = tempfile::tempdir().unwrap();
     let patience = StallBudget { limit: 0x2000, stall: FOREVER };
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
-    let file = std::fs::read(spooled.path()).unwrap();
-    assert_eq!(file[late as usize..late as usize + 0x100], [1; 0x100]);
+    let (file, mut note) = (std::fs::File::open(spooled.path()).unwrap(), [0; 0x100]);
+    std::os::unix::fs::FileExt::read_exact_at(&file, &mut note, late).unwrap();
+    assert_eq!(note, [1; 0x100]);
     assert!(
         spooled.came.blind && spooled.came.notes()[1].contains("came after memory"),
         "{:?}",

@@ -4,7 +4,7 @@ use lanescope::check::{Outcome, Verdict};
 use serde_json::Value;
 
 use super::evaluate;
-use crate::fixtures::{open, some_expected};
+use crate::fixtures::{few_expected, open};
 use crate::support::least;
 
 /// The names of a wave's variables in frame 0, each once.
@@ -34,7 +34,7 @@ pub(super) fn blessed(text: &str, outcomes: &[Outcome]) -> Vec<(usize, String)> 
 #[test]
 fn blessed_values_hold_in_every_fixture() {
     let (mut count, mut wrong) = (0, Vec::new());
-    for (name, path, expected) in some_expected() {
+    for (name, path, expected) in few_expected() {
         let dump = open(&path);
         for wave in expected["waves"].as_array().unwrap() {
             let head = format!("wave id {}\n", wave["id"]);
@@ -77,14 +77,14 @@ fn blessed_values_hold_in_every_fixture() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(20)].join("\n"));
-    assert!(count > least(5000, 2500), "only {count} lines were blessed");
+    assert!(count > least(5000, 1200), "only {count} lines were blessed");
 }
 
 /// Statements about the dump, too.
 #[test]
 fn blessed_statements_hold_in_every_fixture() {
     let mut count = 0;
-    for (name, path, _) in some_expected() {
+    for (name, path, _) in few_expected() {
         let dump = open(&path);
         let text = "fault ecc\nwaves 1000, faulted 1000, stacks 1000, dispatches 1000, work-groups 1000\n\
                     hang deadlock\nat nothing nothing.hip:1\nstack nothing\n\
@@ -100,5 +100,5 @@ fn blessed_statements_hold_in_every_fixture() {
             assert_eq!(outcome.verdict, Verdict::Holds, "{name}: line {} of {again}", outcome.line);
         }
     }
-    assert!(count > least(150, 90), "only {count} lines were blessed");
+    assert!(count > least(150, 40), "only {count} lines were blessed");
 }

@@ -6,7 +6,7 @@ use lanescope::check::Verdict;
 
 use super::bless::blessed;
 use super::evaluate;
-use crate::fixtures::{copy_dump, fixtures, open, some_expected};
+use crate::fixtures::{copy_dump, few_expected, fixtures, open};
 use crate::support::{least, sample::sampled};
 
 /// Bytes of a file of a dump with a path to them.
@@ -94,7 +94,7 @@ fn parts(manifest: &toml::Value, expected: &serde_json::Value) -> Vec<Part> {
 #[test]
 fn a_flipped_byte_fails_its_line() {
     let (mut flips, mut wrong) = (0, Vec::new());
-    for (name, path, expected) in some_expected() {
+    for (name, path, expected) in few_expected() {
         let Ok(text) = fs::read_to_string(path.join("manifest.toml")) else { continue };
         let parts = parts(&toml::from_str(&text).unwrap(), &expected);
         // Each part has two lines: the wave, and a value that no part has.
@@ -127,7 +127,7 @@ fn a_flipped_byte_fails_its_line() {
         flips += chosen.len();
     }
     assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(20)].join("\n"));
-    assert!(flips > least(300, 150), "only {flips} bytes were flipped");
+    assert!(flips > least(300, 75), "only {flips} bytes were flipped");
 }
 
 /// Vector registers and lanes of the lines about cores and archives.

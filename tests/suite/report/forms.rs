@@ -16,8 +16,8 @@ use lanescope::signature::Rules;
 use lanescope::triage::Step;
 use serde_json::Value;
 
-use super::{hang, html, model, model_with, of_demo, sessions};
-use crate::fixtures::{copy_dump, expected, open, some_expected};
+use super::{faults, hang, html, model, model_with, of_demo, sessions};
+use crate::fixtures::{copy_dump, expected_of, few_expected, open};
 use crate::support::{least, sample::sampled};
 use crate::triage::cases;
 
@@ -42,7 +42,7 @@ fn lanescope(arguments: &[&str]) -> Output {
 #[test]
 fn values_are_those_of_the_models() {
     let mut compared = 0;
-    for (name, path, expected) in some_expected() {
+    for (name, path, expected) in few_expected() {
         let model = model(&open(&path));
         let wave = model.wave.as_ref().unwrap();
         let truth = expected["waves"].as_array().unwrap().iter().find(|of| of["id"] == wave.id);
@@ -104,7 +104,7 @@ fn values_are_those_of_the_models() {
             }
         }
     }
-    assert!(compared > least(10_000, 5_000), "{compared}");
+    assert!(compared > least(10_000, 2_000), "{compared}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_forms_agree() {
 #[test]
 fn text_fits_a_log() {
     let core = crate::cores::core("gfx90a-unified");
-    let others = expected().into_iter().step_by(9).map(|(_, path, _)| path).chain([core]);
+    let others = few_expected().into_iter().step_by(6).map(|(_, path, _)| path).chain([core]);
     let others = others.map(|path| model(&open(&path)));
     for model in [of_demo(), model(&hang())].into_iter().chain(others) {
         let first = first_screen(&model, Style::Plain);
@@ -215,10 +215,9 @@ fn values_are_left_out_on_request() {
 /// Fixtures, and faults with a report.
 fn some_dumps() -> Vec<(String, Arc<Dump>)> {
     let mut all: Vec<(String, Arc<Dump>)> = vec![("hang".to_owned(), hang())];
-    all.extend(sampled(some_expected(), 3).map(|(name, path, _)| (name, open(&path))));
-    let cases = cases::load();
-    let fifth = cases.faults.iter().enumerate().filter(|(index, _)| index % 5 == 0);
-    for (index, case) in sampled(fifth, 3) {
+    all.extend(sampled(few_expected(), 4).map(|(name, path, _)| (name, open(&path))));
+    let cases = faults();
+    for (index, case) in cases.faults.iter().enumerate().step_by(5) {
         let moment = cases::Moment { distance: index / 5 % 3, has_report: true, lacks_memory: false };
         all.push((case.name.clone(), cases.open(case, moment)));
     }
@@ -276,7 +275,7 @@ fn values_of_all_dumps_are_left_out_on_request_and_lines_fit_80_columns() {
             }
         }
     }
-    assert!(compared > least(100, 30) && hidden > least(3, 1), "{compared} values, {hidden} indexes");
+    assert!(compared > least(100, 15) && hidden > least(3, 0), "{compared} values, {hidden} indexes");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -347,8 +346,8 @@ fn relative_paths_lose_their_folders() {
         let text = report(form, &[]);
         assert!(!text.contains("secret-"), "{form}");
         assert!(text.contains("oob.zip"), "{form}");
-        assert!(report(form, &["--with-paths"]).contains("secret-o/oob.zip"), "{form}");
     }
+    assert!(report("markdown", &["--with-paths"]).contains("secret-o/oob.zip"));
 }
 
 /// docs/report.md: the extension decides, and no extension is text.
@@ -519,7 +518,7 @@ fn small_dumps_have_the_report_of_their_source() {
     }
     assert_eq!(of_small["memory"][0]["accesses"], of_demo["memory"][0]["accesses"]);
     // Of a core, a small dump leaves out waves and the memory map: the fault, its wave and the signatures stay.
-    for name in ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc", "gfx1030-wave32"] {
+    for name in sampled(["gfx90a-unified", "gfx1100", "gfx1030-wave32", "gfx942-multi-xcc"], 2) {
         let (core, small) = (crate::cores::core(name), folder.path().join(format!("{name}.zip")));
         let [core, small] = [&core, &small].map(|path| path.to_str().unwrap());
         assert!(lanescope(&["slim", core, "-o", small]).status.success(), "{name}");
@@ -560,10 +559,9 @@ fn inferred_callers_have_marks_in_each_form() {
 fn variables_in_inferred_places_have_marks_in_each_form() {
     let mark = "inferred: kernel's frame at 0";
     let (mut marked, mut unmarked) = (0, 0);
-    for (name, path, expected) in expected() {
-        if !name.starts_with("call-") || !name.ends_with("-O2") {
-            continue;
-        }
+    // On gfx9 no wave of the model is in the kernel.
+    for name in ["call-gfx1030-O2", "call-gfx1100-O2", "call-gfx1200-O2"] {
+        let (path, expected) = expected_of(name);
         let model = model(&open(&path));
         let wave = model.wave.as_ref().unwrap();
         let truth = expected["waves"].as_array().unwrap().iter().find(|of| of["id"] == wave.id).unwrap();
@@ -603,7 +601,7 @@ fn variables_in_inferred_places_have_marks_in_each_form() {
 fn the_sentence_and_the_picture_have_one_address() {
     let mut compared = 0;
     let cores = ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc", "gfx1030-wave32"];
-    let others = sampled(some_expected(), 2).map(|(_, path, _)| path);
+    let others = sampled(few_expected(), 3).map(|(_, path, _)| path);
     for path in cores.map(crate::cores::core).into_iter().chain(others) {
         let model = model(&open(&path));
         let Some((_, named)) = model.fault.sentence.split_once(" at 0x") else { continue };

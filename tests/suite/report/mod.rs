@@ -18,6 +18,8 @@ use lanescope::triage::Step;
 
 use crate::clean::hostile_code;
 use crate::fixtures::{copy_dump, open};
+use crate::support::sample::is_long;
+use crate::triage::cases::{Cases, load_where};
 
 /// The report of a dump, with commands of no dump.
 fn model(dump: &Arc<Dump>) -> Model {
@@ -47,12 +49,20 @@ fn html(model: &Model) -> String {
 
 /// A deadlock: waves wait at a barrier for one that spins.
 fn hang() -> Arc<Dump> {
-    let cases = crate::triage::cases::load_where(|name| name.starts_with("hangs-gfx90a-O0."));
+    let cases = load_where(|name| name.starts_with("hangs-gfx90a-O0."));
     let is_wanted = |case: &&crate::triage::cases::Case| {
         case.groups.iter().any(|group| !group.waiting.is_empty() && !group.missing.is_empty())
     };
     let case = cases.hangs.iter().find(is_wanted).unwrap();
     cases.open(case, crate::triage::cases::Moment { distance: 0, has_report: false, lacks_memory: false })
+}
+
+/// The faults of one level of each GPU; all of them in `scripts/test --long`.
+fn faults() -> Cases {
+    const SOME: [&str; 5] = ["-gfx90a-O0.", "-gfx942-O1.", "-gfx1030-O2.", "-gfx1100-O3.", "-gfx1201-O2."];
+    load_where(|name| {
+        name.starts_with("faults") && (is_long() || SOME.iter().any(|some| name.contains(some)))
+    })
 }
 
 /// Markup as names, longest first.

@@ -77,7 +77,7 @@ fn a_side_file_that_changes() {
     let names = ["registers.bin", "private.bin", "memory.bin"];
     let cases = names.into_iter().flat_map(|name| CHANGES.map(|(what, change)| (name, what, change)));
     // Other changes of each file.
-    for (name, what, change) in sampled(cases, 5) {
+    for (name, what, change) in sampled(cases, 7) {
         let folder = tempfile::tempdir().unwrap();
         let dump = folder_of(folder.path(), "call-gfx90a-O0");
         let what = format!("{name} {what}");

@@ -101,19 +101,19 @@ type Change = fn(&Path);
 const CHANGES: [(&str, Change); 7] = [
     ("emptied", |path| File::options().write(true).open(path).unwrap().set_len(0).unwrap()),
     ("cut to a page", |path| File::options().write(true).open(path).unwrap().set_len(4096).unwrap()),
-    ("halved", |path| File::options().write(true).open(path).unwrap().set_len(SIZE as u64 / 2).unwrap()),
     ("overwritten", |path| {
         let mut file = File::options().write(true).open(path).unwrap();
         file.write_all(&vec![0x41; SIZE]).unwrap();
+    }),
+    ("halved", |path| File::options().write(true).open(path).unwrap().set_len(SIZE as u64 / 2).unwrap()),
+    ("another file in its place", |path| {
+        let other = crate::fixtures::fixtures().join("code/saxpy-gfx90a-O0.hsaco");
+        fs::write(path, stretched(&fs::read(other).unwrap(), SIZE)).unwrap();
     }),
     ("written at its end", |path| {
         let mut file = File::options().write(true).open(path).unwrap();
         file.seek(SeekFrom::Start(SIZE as u64 - 0x4000)).unwrap();
         file.write_all(&[0x41; 0x4000]).unwrap();
-    }),
-    ("another file in its place", |path| {
-        let other = crate::fixtures::fixtures().join("code/saxpy-gfx90a-O0.hsaco");
-        fs::write(path, stretched(&fs::read(other).unwrap(), SIZE)).unwrap();
     }),
     ("emptied and written again", |path| {
         let bytes = fs::read(path).unwrap();
@@ -168,7 +168,8 @@ pub(super) fn refused(
 
 #[test]
 fn a_mapped_code_object_that_changes_costs_answers_and_not_the_server() {
-    for (what, change) in CHANGES {
+    // With a sample: one of the cuts, and one of the writes.
+    for (what, change) in sampled(CHANGES, 2) {
         ask_around(SIZE, change, true, what);
     }
 }

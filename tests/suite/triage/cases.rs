@@ -180,10 +180,6 @@ pub(crate) struct Moment {
     pub(crate) lacks_memory: bool,
 }
 
-pub(crate) fn load() -> Cases {
-    load_where(|_| true)
-}
-
 pub(crate) fn load_hangs() -> Cases {
     load_where(is_of_hangs)
 }

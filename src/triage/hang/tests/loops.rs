@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{at, listing, place, work};
 use crate::arch::{Generation, Processor};
 use crate::isa::{self, RegisterFile, RegisterRange};
-use crate::sample::sampled;
+use crate::sample::{least, sampled};
 use crate::triage::hang::flow::Flow;
 use crate::triage::hang::spin::{Compared, SteadyExit};
 use crate::triage::hang::state::CodePosition;
@@ -155,7 +155,9 @@ fn loops_of_several_exits_that_poll() {
 #[test]
 fn loops_that_work_do_not_poll() {
     let mut count = 0;
-    for (name, listing) in kernels(|name| WORKING.contains(&kernel(name)), 1) {
+    let all = 6 * WORKING.len() + 3 * 4 + 5;
+    // No multiple of the kernels of a processor: each kernel is there for some.
+    for (name, listing) in kernels(|name| WORKING.contains(&kernel(name)), 3) {
         for one in sampled(listing.instructions.iter().filter(|one| one.effects.is_ok()), 11) {
             let position = place(&listing, one.address).unwrap();
             let is_polling = matches!(
@@ -166,7 +168,7 @@ fn loops_that_work_do_not_poll() {
         }
         count += 1;
     }
-    assert_eq!(count, 6 * WORKING.len() + 3 * 4 + 5);
+    assert_eq!(count, least(all, all.div_ceil(3)));
 }
 
 /// Unoptimised code: no access but the source's counts, and all loops without stores poll.

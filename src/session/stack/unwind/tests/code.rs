@@ -383,7 +383,7 @@ fn rules_by_code_are_known_at_every_pc_of_code_without_call_frame_information() 
     let all = all.into_iter().flat_map(|gpu| ["O0", "O1", "O2", "O3"].map(|level| (gpu, level)));
     let all =
         all.filter(|(gpu, level)| matches!(*gpu, "gfx90a" | "gfx1100") || matches!(*level, "O0" | "O2"));
-    for (gpu, level) in sampled(all, 5) {
+    for (gpu, level) in sampled(all, 10) {
         objects += 1;
         let of = object(compiled(gpu, level));
         let (kind, entry) = (&*of.kind, of.entry);

@@ -89,16 +89,17 @@ fn rules(text: &str) -> Vec<(String, String)> {
 fn rows_are_those_that_llvm_dwarfdump_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
     let (mut rows, mut count, mut of_eh_frame) = (0, 0, 0);
-    for path in some_objects(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect()) {
+    let paths = some_objects(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect());
+    let mut command = Command::new(newest_llvm("llvm-dwarfdump"));
+    let output = command.args(["--debug-frame", "--eh-frame"]).args(&paths).output().unwrap();
+    let all = String::from_utf8(output.stdout).unwrap();
+    // Each file's text begins behind its name.
+    let mut texts = all.split(":\tfile format ").skip(1);
+    for path in paths {
+        let text = texts.next().unwrap();
         let object = CodeObject::parse(Bytes::from(fs::read(&path).unwrap())).unwrap();
         let table = UnwindTable::default();
         let budget = Budget::default();
-        let output = Command::new(newest_llvm("llvm-dwarfdump"))
-            .args(["--debug-frame", "--eh-frame"])
-            .arg(&path)
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
         for line in text.lines().filter(|line| line.starts_with("  0x")) {
             let (pc, row) = line.trim().split_once(": ").unwrap();
             let context = format!("{} {pc}", path.display());

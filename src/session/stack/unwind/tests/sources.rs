@@ -21,19 +21,23 @@ const SAMPLES: u64 = 40;
 fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
     let (mut compared, mut inlined) = (0, 0);
+    let mut command = Command::new(newest_llvm("llvm-symbolizer"));
+    command.args(["--inlines", "--output-style=JSON", "--no-demangle"]);
+    let mut asked = Vec::new();
     for path in some_objects(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect()) {
         let bytes = fs::read(&path).unwrap();
         let text = codeobject::CodeObject::parse(Bytes::from(bytes.clone())).unwrap().text().unwrap();
         let step = ((text.end.0 - text.start.0) / SAMPLES / 4 * 4).max(4);
         let samples: Vec<u64> = (text.start.0..text.end.0).step_by(step as usize).collect();
-        let mut command = Command::new(newest_llvm("llvm-symbolizer"));
-        command
-            .args(["--inlines", "--output-style=JSON", "--no-demangle"])
-            .arg(format!("--obj={}", path.display()));
-        command.args(samples.iter().map(|address| format!("{address:#x}")));
-        let output = command.output().unwrap();
-        assert!(output.status.success());
-        let answers: Value = serde_json::from_slice(&output.stdout).unwrap();
+        command.args(samples.iter().map(|address| format!("\"{}\" {address:#x}", path.display())));
+        asked.push((path, bytes, text, samples));
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success());
+    let answers: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answers.len(), asked.iter().map(|(.., samples)| samples.len()).sum::<usize>());
+    let mut answers = answers.iter();
+    for (path, bytes, text, samples) in asked {
         let mut maker = Maker::new("gfx90a");
         let extent = Some(maker.extent(&bytes));
         let name = path.display().to_string();
@@ -53,7 +57,7 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
         let dump = maker.finish();
         let reader = Reader::new(Arc::clone(&dump));
         let loaded = dump.objects().at(dump.capture(), text.start.0, None).unwrap();
-        for (address, answer) in samples.iter().zip(answers.as_array().unwrap()) {
+        for (address, answer) in samples.iter().zip(answers.by_ref()) {
             let context = format!("{} {address:#x}: {answer}", path.display());
             let source = loaded.source(&reader, ElfAddress(*address));
             let frames = answer["Symbol"].as_array().unwrap();
