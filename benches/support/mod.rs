@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::{ClockId, clock_gettime};
+
 /// Any error ends a bench.
 pub(crate) type Failure = Box<dyn Error>;
 
@@ -66,19 +69,22 @@ pub(crate) fn anonymous_megabytes(process: &str) -> Result<f64, Failure> {
 
 /// Seconds of this thread's processor time: wall time depends on other work.
 pub(crate) fn processor_seconds() -> Result<f64, Failure> {
-    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds: f64 = schedule.split_whitespace().next().ok_or("an empty schedstat")?.parse()?;
-    Ok(nanoseconds / 1e9)
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
+    Ok(time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)
 }
 
-/// Sum of two times in a process's `stat`, in seconds. `first` is the number of fields between the state and them
-/// (proc_pid_stat(5)).
-pub(crate) fn stat_seconds(process: &str, first: usize) -> Result<f64, Failure> {
-    const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
-    let status = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
-    let ticks = fields.split_whitespace().skip(first).take(2).map(str::parse::<f64>);
-    Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
+/// Seconds of processor time that the children take which end in `work`, and their children.
+pub(crate) fn children_seconds<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<f64, Failure> {
+    let spent = || -> Result<f64, Failure> {
+        let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+        Ok([usage.user_time(), usage.system_time()]
+            .iter()
+            .map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6)
+            .sum())
+    };
+    let before = spent()?;
+    work()?;
+    Ok(spent()? - before)
 }
 
 /// A server process, killed on drop.
@@ -137,7 +143,12 @@ impl Server {
 
     /// Seconds of processor time, ended threads included.
     pub(crate) fn processor_time(&self) -> Result<f64, Failure> {
-        stat_seconds(&self.child.id().to_string(), 11)
+        const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
+        let status = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
+        // `utime` and `stime` (proc_pid_stat(5)).
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
     }
 
     /// Child process of gdbserver.
@@ -262,20 +273,40 @@ pub(crate) fn packet(body: &str) -> Vec<u8> {
     format!("${body}#{sum:02x}").into_bytes()
 }
 
-/// Seconds of one call, averaged over enough calls to fill a good part of a second.
+/// Seconds of one call: the minimum of batches, so many that they take a good part of a second. Other work interrupts
+/// some of them.
 pub(crate) fn seconds_each(mut call: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     const FILL: Duration = Duration::from_millis(400);
-    for _ in 0..20 {
-        call()?;
-    }
-    let (start, mut calls) = (Instant::now(), 0u32);
-    while start.elapsed() < FILL {
-        for _ in 0..20 {
+    /// Longer than the clock's own time, shorter than the time between two interruptions.
+    const BATCH: Duration = Duration::from_micros(200);
+    const WARM: u32 = 20;
+    let mut batch = |calls: u32| -> Result<f64, Failure> {
+        let start = Instant::now();
+        for _ in 0..calls {
             call()?;
         }
-        calls += 20;
+        Ok(start.elapsed().as_secs_f64() / f64::from(calls))
+    };
+    let calls = (BATCH.as_secs_f64() / batch(WARM)?).ceil() as u32;
+    let (start, mut least) = (Instant::now(), f64::INFINITY);
+    while start.elapsed() < FILL {
+        least = least.min(batch(calls)?);
     }
-    Ok(start.elapsed().as_secs_f64() / f64::from(calls))
+    Ok(least)
+}
+
+/// Minimum of each measurement. They alternate: other work disturbs all of them, and the minimum least.
+pub(crate) fn least<const N: usize>(
+    runs: usize,
+    all: [&dyn Fn() -> Result<f64, Failure>; N],
+) -> Result<[f64; N], Failure> {
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..runs {
+        for (least, measure) in least.iter_mut().zip(all) {
+            *least = least.min(measure()?);
+        }
+    }
+    Ok(least)
 }
 
 /// Limits of a bench. Each result is printed at once.
@@ -299,6 +330,7 @@ impl Promises {
 
     fn line(&mut self, promise: &str, ratios: &[f64], worst: f64, limit: &str, kept: bool) {
         let all: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+        let kept = kept && ratios.iter().all(|ratio| ratio.is_finite());
         let word = if kept { "ok" } else { "MISSED" };
         println!("{promise} | {worst:.2} (of {}) | {limit} | {word}", all.join(", "));
         self.missed += usize::from(!kept);
