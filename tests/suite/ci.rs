@@ -158,7 +158,7 @@ fn a_change_is_checked_by_what_is_about_it() {
                 "hostile::faults::",
                 "report::forms::",
             ][..],
-            &["logs::agent::", "binary(clients)", "make-fixtures"][..],
+            &["logs::agent::", "clients", "make-fixtures"][..],
         ),
         ("src/import/umr/mod.rs", &["/^(import)::/", "logs::umr::", "gdb::"], &["triage::hangs::"]),
         ("src/cli/diff.rs", &["/^(cli)::/", "|diff::"], &["logs::agent::"]),
@@ -169,10 +169,10 @@ fn a_change_is_checked_by_what_is_about_it() {
         ),
         ("tests/suite/triage/hangs.rs", &["triage::hangs::"], &["triage::scores", "--lib"]),
         ("tests/clients/gdb.rs", &["binary(clients) & test(/^(gdb::.*)$/)"], &["lldb::"]),
-        ("docs/check.md", &["pages::", "expectations::"], &["--lib", "binary(clients)"]),
+        ("docs/check.md", &["pages::", "expectations::"], &["--lib", "clients"]),
         ("tests/fixtures/dumps/calls-gfx90a/manifest.toml", &["make-fixtures --check"], &["--lib"]),
         ("templates/report/style.css", &["report::.*"], &["--lib"]),
-        ("fuzz/src/evaluate.rs", &["fuzzed::"], &["binary(clients)", "--benches"]),
+        ("fuzz/src/evaluate.rs", &["fuzzed::"], &["clients", "--benches"]),
         ("benches/attach.rs", &["--benches"], &["fuzzed::"]),
     ];
     let everything = ["Cargo.toml", "tests/support/mod.rs", "scripts/test", ".config/nextest.toml"]

@@ -314,7 +314,7 @@ fn referring(sizes: [u64; 2]) -> (Vec<String>, String) {
 fn a_view_reads_so_much_of_units_that_others_refer_to_and_no_more() {
     const MOST: u64 = 1 << 25;
     let said = "names and types are left out: units refer to more of others than a view can hold";
-    for (sizes, types) in [([64, MOST - 64], 2), ([64, MOST - 63], 1), ([MOST + 1, 64], 1)] {
+    for (sizes, types) in [([64, MOST - 64], 2), ([64, MOST - 63], 1), ([MOST, 64], 1), ([MOST + 1, 64], 1)] {
         let (problems, text) = referring(sizes);
         let typed = text.matches("DW_AT_type").count();
         assert_eq!(typed, types, "{sizes:?}: {text}");
