@@ -12,11 +12,12 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use lanescope::codeobject::CodeObject;
+use lanescope::disassembler;
 
 use crate::core_writer::big;
 use crate::support::{Failure, Promises, TURNS, anonymous_megabytes, children_seconds, least};
@@ -87,7 +88,9 @@ pub(crate) fn run(_: Vec<String>) -> Result<ExitCode, Failure> {
     }
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let (mut times, mut memory) = (Vec::new(), Vec::new());
-    let (tool, demo_code) = (objdump_of_path()?, folder.path().join("demo.hsaco"));
+    let tool =
+        disassembler::found().into_iter().next().ok_or("no llvm-objdump: scripts/setup installs it")?;
+    let demo_code = folder.path().join("demo.hsaco");
     unpack("demo.zip", "saxpy.hsaco", &demo_code)?;
     for turn in 1..=TURNS {
         let demo = |words: &[&str], has_tools| Ok(measure(words, None, has_tools)?.milliseconds);
@@ -148,14 +151,6 @@ fn polling(to: &Path) -> Result<&'static [u64], Failure> {
     let object = CodeObject::parse(bytes)?;
     let kernel = object.symbol("poll_element").ok_or("no kernel poll_element")?;
     Ok(POLLING.map(|offset| LOADED + kernel.value + offset).to_vec().leak())
-}
-
-/// LLVM's newest tool on the PATH.
-fn objdump_of_path() -> Result<PathBuf, Failure> {
-    let path = std::env::var_os("PATH").ok_or("no PATH")?;
-    let named = (10..100).rev().map(|version| format!("llvm-objdump-{version}"));
-    let mut files = named.flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(&name)));
-    files.find(|file| file.is_file()).ok_or_else(|| "no llvm-objdump: scripts/setup installs it".into())
 }
 
 /// Milliseconds of processor time of LLVM's tool on a code object.

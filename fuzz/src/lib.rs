@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their bytes. The programs in `fuzz_targets/` only call these functions: the suite runs
-//! the targets without libFuzzer.
+//! The fuzz targets, as functions of bytes. The programs in `fuzz_targets/` give them the bytes of libFuzzer; the suite
+//! runs them over fixtures without it.
 
 pub mod code_object;
 pub mod decode;

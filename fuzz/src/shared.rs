@@ -1,4 +1,4 @@
-//! What several targets make of their bytes, and require.
+//! Inputs that several targets build from their bytes, and checks that they share.
 
 use std::sync::{Arc, LazyLock};
 

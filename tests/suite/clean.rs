@@ -15,7 +15,7 @@ use lanescope::view::{Extent, View, Views};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use serde_json::Value;
 
-use crate::fixtures::{copy_dump, fixtures, open};
+use crate::fixtures::{copy_dump, fixtures, open, without_debuggers};
 use crate::server::framed;
 use crate::support::{root, sample::sampled};
 use crate::view::ask;
@@ -176,11 +176,7 @@ fn check_json(what: &str, value: &Value) {
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = crate::support::lanescope();
-    if arguments[0] == "doctor" {
-        // It would start each debugger of the machine for its version.
-        command.env("PATH", "/nowhere");
-    }
-    command.args(arguments).env("RUST_LOG", "debug").output().unwrap()
+    without_debuggers(&mut command, arguments[0]).args(arguments).env("RUST_LOG", "debug").output().unwrap()
 }
 
 /// Runs a command; returns output and errors as one text.

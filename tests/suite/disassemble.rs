@@ -12,6 +12,7 @@ use lanescope::session::{
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
+use crate::dwarf::newest;
 use crate::fixtures::{each_wave, fixtures, one_line, open, session, some_expected};
 use crate::support::least;
 use crate::support::sample::is_long;
@@ -26,15 +27,6 @@ const TWINS: [&str; 7] = [
     "regions-gfx1100",
     "user-ops-gfx1100",
 ];
-
-/// The newest version of an LLVM tool on the PATH; a missing tool fails the test.
-fn newest_llvm(tool: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = (10..100).rev().map(|version| format!("{tool}-{version}")).chain([tool.to_owned()]);
-    let mut files = names.flat_map(|name| folders.iter().map(move |folder| folder.join(&name)));
-    files.find(|file| file.is_file()).unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
-}
 
 /// An instruction from llvm-objdump of a file: text, branch target, and file name and line of the debug information.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +49,7 @@ fn key(file: &Path, wave_size: u64) -> (PathBuf, bool) {
 /// A tool lists all files in one start.
 fn listings(files: &BTreeSet<(PathBuf, bool)>) -> Listings {
     let run = |tool: &str, arguments: &[&str], files: &[&PathBuf], heading: &str| -> Vec<String> {
-        let output = Command::new(newest_llvm(tool)).args(arguments).args(files).output().unwrap();
+        let output = Command::new(newest(tool)).args(arguments).args(files).output().unwrap();
         assert!(output.status.success(), "{tool} of {files:?}");
         let text = String::from_utf8(output.stdout).unwrap();
         let parts: Vec<String> = text.split(heading).skip(1).map(str::to_owned).collect();
@@ -441,7 +433,7 @@ fn llvm_mc_lists_the_same_instructions() {
         &lanescope::import::Options::default(),
     );
     let dump = Dump::new(opened.unwrap().capture, Vec::new());
-    let dump = dump.with_disassembler(Disassembler::new(Some(newest_llvm("llvm-mc"))));
+    let dump = dump.with_disassembler(Disassembler::new(Some(newest("llvm-mc"))));
     let by_mc = Session::new(std::sync::Arc::new(dump), None).unwrap();
     let texts = |session: &Session| -> Vec<_> {
         let got = session.disassemble(wave, &Instructions::default()).unwrap();
@@ -494,7 +486,7 @@ fn one_instruction_after_the_other_starts_the_tool_once() {
     let text = format!(
         "#!/bin/sh\necho run >> {}\nexec {} \"$@\"\n",
         count.display(),
-        newest_llvm("llvm-objdump").display()
+        newest("llvm-objdump").display()
     );
     let source = folder.path().join("text");
     std::fs::write(&source, text).unwrap();

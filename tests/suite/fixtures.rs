@@ -16,6 +16,11 @@ use serde_json::Value;
 
 use crate::support::{sample::is_long, some};
 
+/// A command of that name. `doctor` would start each debugger of the machine for its version: it finds none.
+pub(crate) fn without_debuggers<'c>(command: &'c mut Command, name: &str) -> &'c mut Command {
+    if name == "doctor" { command.env("PATH", "/nowhere") } else { command }
+}
+
 /// A command without the variables of the CI that runs this test.
 pub(crate) fn outside_ci(command: &mut Command) -> &mut Command {
     let variables = [

@@ -27,7 +27,7 @@ const SAMPLE: &str = "gfx90a-unified";
 const KINDS: [&str; 9] = ["none", "null", "text", "dirs", "fifo", "host", "code", "same", "hide"];
 const COMMANDS: [&str; 6] = ["export", "info", "dwarf", "waves", "objects", "backtrace"];
 
-/// What is printed about a capture that names files.
+/// A choice of commands about a capture that names files.
 #[derive(Clone, Copy)]
 struct Way {
     options: &'static [&'static str],

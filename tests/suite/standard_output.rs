@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::process::{Child, Command, Stdio};
 
 use crate::cli::{run, text};
+use crate::fixtures::without_debuggers;
 use crate::slim::{Scratch, words};
 use crate::support::output;
 use crate::support::sample::{is_long, sampled};
@@ -57,11 +58,6 @@ fn start(arguments: &[String], redirection: &str) -> Child {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script, crate::support::program()]).args(arguments).stdin(Stdio::null());
     without_debuggers(&mut command, &arguments[0]).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// `doctor` would start each debugger of the machine for its version: it finds none.
-fn without_debuggers<'c>(command: &'c mut Command, name: &str) -> &'c mut Command {
-    if name == "doctor" { command.env("PATH", "/nowhere") } else { command }
 }
 
 fn fails(arguments: &[String], redirection: &str) {

@@ -48,7 +48,7 @@ fn all_written() -> [Vec<(String, PathBuf)>; 2] {
     all
 }
 
-/// What a tool prints about files, all given to one start of it.
+/// The output of one run of a tool about all these files.
 fn output_of(tool: &str, arguments: &[&str], files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
     ran(Command::new(newest(tool)).args(arguments).args(files))
 }

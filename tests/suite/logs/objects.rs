@@ -76,7 +76,7 @@ fn program(folder: &Path, name: &str, bundles: &[PathBuf]) -> PathBuf {
     folder.join(name)
 }
 
-/// What a tool prints about a file of these tests, which does not change: each question is asked once.
+/// The output of a tool about files of these tests. They do not change, so equal commands run once.
 fn printed(command: &mut Command) -> String {
     static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let question = format!("{command:?}");
