@@ -50,3 +50,7 @@ impl<T> Intervals<T> {
         self.entries.iter().map(|entry| &entry.payload)
     }
 }
+
+#[cfg(test)]
+#[path = "interval_tests.rs"]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::number::{negative, order, rounded};
+use super::number::{bounds_fit, negative, order, ordering_fits, rounded};
 use super::plan::{Plan, PlanElement};
 use super::write::{self, Style};
 use super::{NotComparable, Summary, between, compare, near, one_of};
@@ -158,6 +158,22 @@ fn nan_equals_nothing() {
             Ok(false)
         );
         assert_eq!(near(&double(f64::INFINITY), &double(1.0), tolerance, is_percent), Ok(false));
+    }
+}
+
+/// A number of which bounds are known fits or not if all numbers within them do; `high` 9 stands for no bound.
+#[test]
+fn bounds_decide_if_each_number_within_them_has_one_answer() {
+    for comparator in Comparator::ALL {
+        for (low, high, number) in
+            (0..9 * 10 * 9).map(|n: u64| (n % 9, n / 9 % 10, n / 90)).filter(|(low, high, _)| low <= high)
+        {
+            let known = (low, Some(high).filter(|high| *high < 9));
+            let answers: Vec<bool> =
+                (low..=high).map(|value| ordering_fits(comparator, value.cmp(&number))).collect();
+            let expected = answers.iter().all(|fits| *fits == answers[0]).then_some(answers[0]);
+            assert_eq!(bounds_fit(comparator, known, number), expected, "{known:?} {comparator:?} {number}");
+        }
     }
 }
 
