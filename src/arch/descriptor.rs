@@ -196,3 +196,7 @@ fn vgpr_granule(generation: Generation, is_wave32: bool) -> u32 {
         (Generation::R600 | Gfx6 | Generation::Gfx7 | Gfx8 | Gfx9 | Gfx10 | Gfx11 | Gfx12, false) => 4,
     }
 }
+
+#[cfg(test)]
+#[path = "descriptor_tests.rs"]
+mod tests;

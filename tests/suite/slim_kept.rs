@@ -90,7 +90,7 @@ fn kernel_arguments_are_kept_from_an_agents_log() {
 }
 
 /// A dump of one wave at `pc` without a code object, with memory that begins below it; kernel arguments elsewhere.
-fn bare(scratch: &Scratch, start: u64, size: u64, pc: u64) -> std::path::PathBuf {
+pub(crate) fn bare(scratch: &Scratch, start: u64, size: u64, pc: u64) -> std::path::PathBuf {
     let dump = scratch.path(&format!("bare-{start:x}-{size:x}-{pc:x}"));
     fs::create_dir(&dump).unwrap();
     let all: Vec<u8> = (0..size).map(|at| (at / 4096) as u8).collect();

@@ -1,5 +1,6 @@
 //! `qMemoryRegionInfo`, `m` and the lists of registers, over real dumps with a view: the packets agree.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use lanescope::arch::Targets;
@@ -8,11 +9,13 @@ use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, Session};
 use lanescope::view::{Extent, Views};
 
+use crate::slim::Scratch;
+use crate::slim_kept::bare;
 use crate::support::sample::sampled;
 use crate::view::ask;
 
 /// A client that looks at a dump of the fixtures through a view.
-fn client(name: &str, facade: Facade) -> Client {
+fn client(name: impl AsRef<Path>, facade: Facade) -> Client {
     let path = crate::fixtures::fixtures().join("dumps").join(name);
     let opened = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap();
     let dump = Arc::new(Dump::new(opened.capture, Vec::new()));
@@ -75,6 +78,20 @@ fn regions_are_the_same_for_each_of_their_addresses_and_read_as_described() {
             }
             assert!(readable > 3, "{name}: {readable} of {count}");
         }
+    }
+}
+
+/// LLDB would disassemble code as x86-64. Without code objects, code is the page of a PC.
+#[test]
+fn a_read_of_lldbs_ends_where_code_begins() {
+    const START: u64 = 0x7f00_0001_0000;
+    let scratch = Scratch::new("code-begins");
+    let mut client = client(bare(&scratch, START, 0x4000, START + 0x2004), Facade::Lldb);
+    for (at, read) in
+        [(0x1ff0, Some(16)), (0x1ff8, Some(8)), (0x1fff, Some(1)), (0x2000, None), (0x3000, Some(16))]
+    {
+        let got = text(&mut client, &format!("m{:x},10", START + at));
+        assert_eq!(read, (!got.starts_with('E')).then_some(got.len() / 2), "{got} at {at:#x}");
     }
 }
 
