@@ -8,6 +8,7 @@ mod damage;
 mod dynamic;
 mod frames;
 mod halves;
+mod interrupts;
 mod lanes;
 mod members;
 mod memory;
