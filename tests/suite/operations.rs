@@ -145,7 +145,7 @@ const INTRODUCTION: &str = "\
 # Operations
 
 This page lists every operation of the evaluator, from the table of `evaluator/src/text/shape.rs` and the codes of the
-decoder. `BLESS=1 cargo test --release --test suite coverage` writes this file; the test compares it.
+decoder. `BLESS=1 cargo nextest run --release -p lanescope-tests coverage` writes this file; the test compares it.
 
 ## Codes
 
@@ -206,7 +206,7 @@ fn the_coverage_document_is_that_of_the_table() {
         fs::write(&path, is).unwrap();
         return;
     }
-    assert_eq!(said, is, "BLESS=1 cargo test --release --test suite coverage writes docs/dwarf-coverage.md");
+    assert_eq!(said, is, "BLESS=1 cargo nextest run --release -p lanescope-tests coverage writes docs/dwarf-coverage.md");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::notation::{counted, list};
 use memory::Map;
 use strips::{Strip, lane_strip, value_strip};
 
-/// The style of the page, and its hash for the page's policy. `tests/suite/report.rs` checks both hashes.
+/// The style of the page, and its hash for the page's policy. `tests/suite/report/forms.rs` checks both hashes.
 pub const STYLE: &str = include_str!("../../../templates/report/report.css");
 /// SHA-256 of [`STYLE`] in base64.
 pub const STYLE_HASH: &str = "9IeenoC62F8ihFCUAK9C4o78HVa1+UJ5N+fRrdSDiwE=";
