@@ -283,8 +283,8 @@ fn every_command_prints_clean_names() {
     for (form, path) in forms {
         let text = fs::read_to_string(path).unwrap();
         check(form, &text);
-        if let Ok(json) = serde_json::from_str::<Value>(&text) {
-            check_json(form, &json);
+        if ["gitlab", "json"].contains(&form) {
+            check_json(form, &serde_json::from_str(&text).expect(form));
         }
     }
     // A missing file, and a file that is not a dump.

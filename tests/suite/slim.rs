@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::cores::{SAMPLES, core};
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{copy_dump, fixtures};
-use crate::support::{least, sample::sampled};
+use crate::support::least;
+use crate::support::sample::{is_long, sampled};
 
 /// A temporary folder of the test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -167,7 +168,8 @@ fn the_analysis_is_that_of_the_whole_capture() {
         let found: Value = serde_json::from_str(&answer(&["triage", "--json", words(dump)])).unwrap();
         found["sentence"].clone()
     };
-    for name in ["wide-gfx1250-O2", "saxpy-gfx942-O2", "calls-gfx90a"] {
+    let names = ["wide-gfx1250-O2", "saxpy-gfx942-O2", "calls-gfx90a"];
+    for name in names.into_iter().chain(is_long().then_some("wide-gfx1251-O2")) {
         let dump = fixtures().join("dumps").join(name);
         let to = scratch.path(&format!("{name}.zip"));
         slim(&dump, &to, &[]);

@@ -1,8 +1,8 @@
 //! Samples of what is tried in full by `scripts/test --long`: cases that differ in a number, a place or a processor.
 
-/// Whether everything is tried.
+/// Whether everything is tried: only 1 counts, as `scripts/test --long` sets it.
 pub(crate) fn is_long() -> bool {
-    std::env::var_os("LANESCOPE_LONG").is_some()
+    std::env::var_os("LANESCOPE_LONG").is_some_and(|value| value == "1")
 }
 
 /// The first case, and each so many cases a further one; all of them in `scripts/test --long`.

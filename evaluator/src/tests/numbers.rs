@@ -146,7 +146,7 @@ proptest! {
 proptest! {
     // All of them in `scripts/test --long`.
     #![proptest_config(ProptestConfig::with_cases(
-        if std::env::var_os("LANESCOPE_LONG").is_some() { 4000 } else { 500 }
+        if std::env::var_os("LANESCOPE_LONG").is_some_and(|value| value == "1") { 4000 } else { 500 }
     ))]
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use super::dwarf::{Dies, MEMBER, NAME, POINTER, SIZE, STRUCTURE, TYPE};
 use super::elf::{TEXT, code_object_of};
 use super::run::{Hostile, LOADED};
-use crate::support::sample::sampled;
+use crate::support::sample::{is_long, sampled};
 
 /// Commands of the analysis, and one that prints reported faults.
 const COMMANDS: [&str; 4] =
@@ -83,9 +83,10 @@ fn code_of_large_loops() {
         _ if at.is_multiple_of(2) => vec![0xdc50_8000, 0x027f_0000],
         _ => Vec::new(),
     };
+    let exits = if is_long() { 40 } else { 12 };
     // The chains take all steps of an analysis.
     for (part, branch, count, command) in [
-        (&exit as &dyn Fn(u32) -> Vec<u32>, 0xbf84_0000, 12, "triage --hang --json DUMP"),
+        (&exit as &dyn Fn(u32) -> Vec<u32>, 0xbf84_0000, exits, "triage --hang --json DUMP"),
         (&chain, 0xbf87_0000, 180, "triage DUMP"),
     ] {
         let mut body: Vec<u32> = (0..500).flat_map(part).collect();

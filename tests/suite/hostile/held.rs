@@ -43,6 +43,9 @@ fn inlined_calls_of_many_places() {
     let hostile = Hostile::with_waves(&functions(1, 540_000), 1).without_tools();
     let said = hostile.each(&["backtrace DUMP", "locals DUMP"]);
     said.prints("locals", "a function has more than 524287 scopes and variables").prints("backtrace", FRAME);
+    if is_long() {
+        hostile.each(&["export DUMP"]);
+    }
 }
 
 /// Functions of these offsets and sizes, where waves stop, with `blocks` blocks elsewhere in each. A block counts as
@@ -126,6 +129,7 @@ fn frames_of_inlined_calls_of_many_waves() {
     said.prints("locals", "v = 7").prints("groups", FRAME).prints("diff --json", "\"left_out\"");
     // Short names: `names_of_inlined_calls_of_many_waves` has the long ones.
     if is_long() {
+        hostile.each(&["lanes DUMP", "diff DUMP DUMP"]).prints("diff", "Left out: ");
         let hostile = Hostile::with_waves(&object, 900).without_tools();
         hostile.each(&["export DUMP"]).prints("export", "\"frames_left_out\":");
     }

@@ -133,9 +133,12 @@ fn units_that_share_a_line_table() {
 /// Line tables and abbreviation tables of the code objects of one file: all together are limited.
 #[test]
 fn tables_of_many_code_objects() {
-    let commands = ["info DUMP", "groups DUMP"];
+    let commands: Vec<&str> = sampled(["info DUMP", "backtrace DUMP", "groups DUMP"], 2).collect();
     let said = Hostile::with_objects(&rows(1, 4_500_000, 18), 4, 1).without_tools().each(&commands);
     said.prints("info", "more than 16777216 rows").prints("groups", FRAME);
+    if is_long() {
+        said.prints("backtrace", FRAME);
+    }
     // A declaration takes 112 bytes: 47 tables fit.
     let said = Hostile::with_objects(&sharing(1, 50_000, false), 52, 1).without_tools().each(&commands);
     said.prints("info", "the tables of all code objects take more than 256 MiB").prints("groups", FRAME);
@@ -148,6 +151,9 @@ fn units_of_many_code_objects() {
     let commands = sampled(["info DUMP", "groups DUMP", "backtrace DUMP"], 2);
     let said = hostile.each(&commands.collect::<Vec<_>>());
     said.prints("info", "more than 524288 units of all code objects").prints("backtrace", FRAME);
+    if is_long() {
+        said.prints("groups", FRAME);
+    }
 }
 
 /// Code objects over one large file: one that all share is read once, and ones that differ are bounded together.
@@ -166,7 +172,7 @@ fn code_objects_over_one_file() {
     let mut sections = dies.sections();
     sections.push(Section::new(".pad", vec![0; 600_000]));
     let object = code_object(sections);
-    let commands = ["locals DUMP", "export DUMP"];
+    let commands: Vec<&str> = sampled(["locals DUMP", "backtrace DUMP", "export DUMP"], 2).collect();
     let run = |file: &[u8], keys: &dyn Fn(u64) -> String| {
         Hostile::with_objects_of_one_file(file, 40, 1, keys).each(&commands)
     };
@@ -174,7 +180,11 @@ fn code_objects_over_one_file() {
     // One range, also under several names.
     let keys = [|index| format!("name = \"{index}\""), |_| String::new()];
     for keys in sampled(keys, 2) {
-        run(&object, &keys).prints("locals", "v = 7").prints("export", "\"f\"").lacks(overlap);
+        let said = run(&object, &keys);
+        said.prints("locals", "v = 7").prints("export", "\"f\"").lacks(overlap);
+        if is_long() {
+            said.prints("backtrace", FRAME);
+        }
     }
     // Ranges that differ in their lengths.
     let padded = [&object[..], &[0; 4096]].concat();

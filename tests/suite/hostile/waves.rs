@@ -8,13 +8,13 @@ use super::dwarf::{
 use super::elf::{Section, TEXT, TEXT_SIZE, code_object, code_object_of};
 use super::run::{Hostile, LOADED};
 use super::tables::with_rows;
-use crate::support::sample::sampled;
+use crate::support::sample::{is_long, sampled};
 
 /// Waves, each at a different instruction.
 const WAVES: u64 = 900;
 
 /// Commands that look up waves.
-const STACKS: [&str; 4] = ["backtrace DUMP", "groups DUMP", "locals DUMP", "view DUMP -o OUT"];
+const STACKS: [&str; 4] = ["groups DUMP", "backtrace DUMP", "locals DUMP", "view DUMP -o OUT"];
 
 /// `DW_AT_frame_base` as an expression.
 const FRAME_BASE: (u16, u16) = (0x40, 0x18);
@@ -43,13 +43,13 @@ fn branches(count: u32) -> Vec<u8> {
     code_object_of(&code, dies.sections())
 }
 
-/// Code of a large function, of the largest that the unwinder follows, and of a larger one.
+/// Code of a large function, of the largest that the unwinder follows, and of larger ones.
 #[test]
 fn code_of_branches() {
-    for count in [1 << 16, (1 << 18) - 1, 1 << 18] {
+    let some: Vec<&str> = sampled(STACKS, 2).collect();
+    for count in [1 << 16, (1 << 18) - 1, 1 << 18].into_iter().chain(is_long().then_some(1 << 20)) {
         // Functions that were followed for each wave would take more than the most work.
         let hostile = Hostile::with_waves(&branches(count), 300);
-        let some = ["groups DUMP", "locals DUMP"];
         let said = if count == 1 << 16 { hostile.every() } else { hostile.each(&some) };
         said.prints("locals DUMP", "v = 7").prints("groups DUMP", FRAME);
     }

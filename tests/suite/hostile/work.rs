@@ -8,7 +8,7 @@ use super::run::{Hostile, Said};
 use super::serve::Server;
 use super::tables::with_list;
 use super::{FRAME, SOME};
-use crate::support::sample::sampled;
+use crate::support::sample::{is_long, sampled};
 
 /// The error of a question with more work than its budget.
 const SPENT: &str = "units of work of all evaluations of a question";
@@ -39,8 +39,8 @@ fn variables_whose_expressions_loop() {
     // of all commands have tools.
     for count in [400, 8_600] {
         let hostile = Hostile::with_code(&between(count, &LOOP).object()).without_tools();
-        let some = ["locals DUMP", "view DUMP -o OUT"];
-        let said = if count > 400 { hostile.each(&some) } else { hostile.every() };
+        let some: &[&str] = if is_long() { &SOME } else { &["locals DUMP", "view DUMP -o OUT"] };
+        let said = if count > 400 { hostile.each(some) } else { hostile.every() };
         said.prints("locals DUMP", "first = 7").prints("locals DUMP", "last = 7");
         said.prints("locals DUMP", "more than 65536 steps").prints("locals DUMP", SPENT);
     }

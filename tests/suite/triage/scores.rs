@@ -1,7 +1,8 @@
 //! Scores of the fault analysis over all cases: right instruction, right lanes, wrong certainty.
 //!
-//! Each case is tested at one distance with the report or at one without, in the long run at both. `LANESCOPE_FAULTS=all`
-//! tests all of [`DISTANCES`]: minutes. The test prints its table and the misses; `--nocapture` shows them.
+//! Each case is tested at one distance with the report or at one without, in the long run at all of
+//! [`DISTANCES`] with it and without: minutes. The test prints its table and the misses; `--nocapture` shows
+//! them.
 
 use std::sync::Mutex;
 
@@ -36,7 +37,7 @@ fn faults_are_found_and_certainty_is_never_wrong() {
     // Each fifth: all kernels, and all levels of all GPUs.
     let cases = load_some(|_| true, 5);
     assert!(cases.faults.len() > least(400, 90), "only {} cases", cases.faults.len());
-    let jobs = jobs(&cases, std::env::var("LANESCOPE_FAULTS").is_ok_and(|value| value == "all"));
+    let jobs = jobs(&cases);
     let next = Mutex::new(jobs.into_iter());
     let scores = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -57,20 +58,20 @@ fn faults_are_found_and_certainty_is_never_wrong() {
     assert!(failures.is_empty(), "{}\n{text}", failures.join("\n"));
 }
 
-/// Cases and moments. Each case has a few distances, and the cases of a pattern have all of them together.
-fn jobs(cases: &Cases, all: bool) -> Vec<(usize, Moment)> {
+/// Cases and moments. In the sample each case has one distance, and the cases of a pattern have all together.
+fn jobs(cases: &Cases) -> Vec<(usize, Moment)> {
     let mut jobs = Vec::new();
     for (index, case) in cases.faults.iter().enumerate() {
         for (has_report, what) in [(true, "report"), (false, "none")] {
             // By turns.
-            if has_report == index.is_multiple_of(2) && !all && !is_long() {
+            if has_report == index.is_multiple_of(2) && !is_long() {
                 continue;
             }
             for (at, distance) in DISTANCES.into_iter().enumerate() {
                 let turn = |every: usize, what: &str| {
                     (at + pick(&format!("{what} {}", case.name), every)).is_multiple_of(every)
                 };
-                if all || turn(DISTANCES.len(), what) {
+                if is_long() || turn(DISTANCES.len(), what) {
                     jobs.push((index, Moment { distance, has_report, lacks_memory: turn(4, "memory") }));
                 }
             }
