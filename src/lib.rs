@@ -82,6 +82,9 @@ pub mod session;
 mod signals;
 pub mod signature;
 pub mod slim;
+#[cfg(test)]
+#[path = "../tests/support/tools.rs"]
+mod tools;
 pub mod triage;
 pub mod units;
 pub mod view;

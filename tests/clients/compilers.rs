@@ -9,10 +9,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::harness::{Server, lanescope, newest, run, scratch, tool};
+use super::harness::{Server, lanescope, run, scratch, tool};
 use super::model::{copy_dump, fixtures_folder};
 use super::script::{Debugger, Script, debuggers, fail_with, half};
-use crate::support::{least, sample::sampled};
+use crate::support::{least, newest, sample::sampled};
 
 /// Address of code objects.
 const LOAD: u64 = 0x7f00_0010_0000;
@@ -235,7 +235,7 @@ fn unwound(wave: &Value, calls: &[Value], object: &Path) -> Vec<Frame> {
     // A return address belongs to the call before it.
     let callers = calls.iter().map(|call| hex(&call["pc"]) - 4);
     let pcs = std::iter::once(hex(&wave["pc"])).chain(callers);
-    let mut command = tool(&newest("llvm-symbolizer"));
+    let mut command = tool(newest("llvm-symbolizer"));
     command.args(["--inlines", "--functions=short", "--output-style=JSON", "--obj"]).arg(object);
     let output = command.args(pcs.map(|pc| format!("{pc:#x}"))).output().unwrap();
     let found: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::harness::{Server, lldb_name, tool};
 use super::script::{Debugger, Script, debuggers, fail_with, gdbs, half};
-use crate::support::{least, sample::sampled};
+use crate::support::{least, newest, sample::sampled};
 
 /// Unified cores, and GPU cores with separate code objects.
 const SAMPLES: [&str; 5] =
@@ -77,8 +77,8 @@ fn shows(value: &Value, text: &str) -> bool {
 /// Whether a wave is in the loop's block, by llvm-dwarfdump's text: `j` exists only there.
 fn is_in_loop(expected: &Value, wave: &Value) -> bool {
     let file = expected["code_object_files"][0]["file"].as_str().unwrap();
-    let dwarfdump = lldb_name().replace("lldb", "llvm-dwarfdump");
-    let output = tool(&dwarfdump).arg("--debug-info").arg(folder().join("code").join(file)).output().unwrap();
+    let mut dwarfdump = tool(newest("llvm-dwarfdump"));
+    let output = dwarfdump.arg("--debug-info").arg(folder().join("code").join(file)).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let block = text.split("DW_TAG_lexical_block").nth(1).expect("a block");
     let address = |name: &str| {

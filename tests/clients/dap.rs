@@ -7,10 +7,10 @@ use std::io::{BufRead, Read};
 use serde_json::{Value, json};
 
 use super::conversation::Talk;
-use super::harness::{Server, lldb_name, tool};
+use super::harness::{Server, tool};
 use super::helpers::active;
 use super::model::{Fixture, Register, Wave, named};
-use crate::support::sample::sampled;
+use crate::support::{newest, sample::sampled};
 
 const DUMPS: [&str; 3] = ["saxpy-gfx1100-O0", "calls-gfx90a", "diverge-gfx90a-O0"];
 const WORDS: &str = "captured state";
@@ -450,8 +450,7 @@ pub(crate) struct Dap {
 
 impl Dap {
     fn start() -> Self {
-        let name = lldb_name().replace("lldb", "lldb-dap");
-        let talk = Talk::start(&mut tool(&name), |output| {
+        let talk = Talk::start(&mut tool(newest("lldb-dap")), |output| {
             let mut length = None;
             loop {
                 let mut line = String::new();

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script, fail_with, half};
-use crate::support::sample::sampled;
+use crate::support::{newest, sample::sampled};
 
 /// One fixture per family of GPUs, and of both wave sizes.
 const DUMPS: [&str; 5] =
@@ -19,19 +19,11 @@ pub(crate) fn helper(client: &str) -> PathBuf {
     crate::support::root().join(format!("clients/{client}/lanescope.py"))
 }
 
-/// The newest llvm-objdump of the PATH, which scripts/setup installs.
-fn objdump() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = (10..100).rev().map(|version| format!("llvm-objdump-{version}"));
-    let mut files = names.flat_map(|name| folders.iter().map(move |folder| folder.join(&name)));
-    files.find(|file| file.is_file()).expect("scripts/setup installs llvm-objdump")
-}
-
 /// The text of each instruction of a fixture's code object, by run-time address.
 fn listing(name: &str) -> BTreeMap<u64, String> {
     let file = fixtures_folder().join(format!("code/{name}.hsaco"));
-    let output = Command::new(objdump()).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
+    let output =
+        Command::new(newest("llvm-objdump")).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let one = |line: &str| {
         let (text, comment) = line.strip_prefix('\t')?.rsplit_once("//")?;
@@ -46,7 +38,8 @@ fn listing(name: &str) -> BTreeMap<u64, String> {
 /// The bytes of each instruction, by run-time address.
 pub(crate) fn words(name: &str) -> BTreeMap<u64, Vec<u8>> {
     let file = fixtures_folder().join(format!("code/{name}.hsaco"));
-    let output = Command::new(objdump()).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
+    let output =
+        Command::new(newest("llvm-objdump")).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let one = |line: &str| {
         let (address, words) = line.strip_prefix('\t')?.rsplit_once("//")?.1.trim().split_once(':')?;

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::harness::{Server, lldb_name, newest, scratch};
+use super::harness::{Server, lldb_name, scratch};
 use super::mi;
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::view::{gdb_script, lldb_script};
-use crate::support::sample::sampled;
+use crate::support::{newest, sample::sampled};
 
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// A kernel without calls, functions that call each other, and several code objects.

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::support::wait::patiently;
-use crate::support::{PATIENCE, ended};
+use crate::support::{PATIENCE, ended, newest};
 
 /// Output of the server before it accepts connections.
 const LISTENING: &str = "Listening on ";
@@ -119,7 +119,7 @@ impl Drop for Server {
 }
 
 /// A program on the PATH.
-pub(crate) fn tool(name: &str) -> Command {
+pub(crate) fn tool(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     // Without the user's settings and the distribution's debug information.
     command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", crate::support::own_folder());
@@ -128,20 +128,9 @@ pub(crate) fn tool(name: &str) -> Command {
     command
 }
 
-/// The highest `lldb-N` on the PATH, otherwise `lldb`.
+/// The name of the newest lldb: `lldb-22`.
 pub(crate) fn lldb_name() -> String {
-    newest("lldb")
-}
-
-/// The highest `NAME-N` on the PATH, otherwise `NAME`.
-pub(crate) fn newest(name: &str) -> String {
-    let prefix = format!("{name}-");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let files =
-        std::env::split_paths(&path).filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    let newest =
-        files.filter_map(|file| file.file_name().to_str()?.strip_prefix(&prefix)?.parse::<u32>().ok()).max();
-    newest.map_or(name.to_owned(), |number| format!("{prefix}{number}"))
+    newest("lldb").file_name().unwrap().to_str().unwrap().to_owned()
 }
 
 /// Runs a client to its end and returns all of its output, with standard error interleaved as on a terminal.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::harness::{Server, lldb_name, newest, scratch, tool};
+use super::harness::{Server, lldb_name, scratch, tool};
 use super::script::{Debugger, Script, gdbs, half};
+use crate::support::newest;
 
 const LOAD: u64 = 0x7f00_0010_0000;
 const GPUS: [&str; 2] = ["gfx90a", "gfx1100"];
@@ -23,7 +24,7 @@ struct Moment {
 
 /// Function symbols by llvm-nm, demangled: address, size and name.
 fn functions(object: &Path) -> Vec<(u64, u64, String)> {
-    let output = tool(&newest("llvm-nm")).args(["-C", "-S", "--defined-only"]).arg(object).output().unwrap();
+    let output = tool(newest("llvm-nm")).args(["-C", "-S", "--defined-only"]).arg(object).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let rows = text.lines().filter_map(|line| {
         let mut words = line.splitn(4, ' ');
@@ -42,7 +43,7 @@ fn dump(gpu: &str) -> (PathBuf, Vec<Moment>) {
     let name = format!("stacks-{gpu}-O0");
     let dump = folder.join(&name);
     let object = dump.join(format!("{name}.hsaco"));
-    let sections = tool(&newest("llvm-readelf")).args(["-S", "-W"]).arg(&object).output().unwrap();
+    let sections = tool(newest("llvm-readelf")).args(["-S", "-W"]).arg(&object).output().unwrap();
     assert!(!String::from_utf8(sections.stdout).unwrap().contains(".debug"), "{name}");
     let functions = functions(&object);
     let hex = |value: &Value| {

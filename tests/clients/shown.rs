@@ -11,7 +11,7 @@ use super::lldb::choose;
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script, gdbs};
 use super::view::{gdb_script, lldb_script};
-use crate::support::sample::sampled;
+use crate::support::{newest, sample::sampled};
 
 /// A fixture's dump with another code object of the same code.
 struct Over {
@@ -358,16 +358,11 @@ fn only_the_stacks_of_served_waves_have_variables() {
 
 /// The line table's first address of a line, in llvm-dwarfdump's output, in the unit of a source.
 fn address_of_line(code: &Path, source: &str, line: u64) -> u64 {
-    let text = run(tool(&llvm("llvm-dwarfdump")).arg("--debug-line").arg(code));
+    let text = run(tool(newest("llvm-dwarfdump")).arg("--debug-line").arg(code));
     let unit = text.split("debug_line[").find(|unit| unit.contains(&format!("{source}\""))).unwrap();
     let mut rows = unit.lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
     let row = rows.find(|row| row.len() > 1 && row[0].starts_with("0x") && row[1] == line.to_string());
     u64::from_str_radix(row.unwrap()[0].trim_start_matches("0x"), 16).unwrap()
-}
-
-/// A tool of the newest LLVM: `llvm-dwarfdump-22`.
-fn llvm(name: &str) -> String {
-    lldb_name().replace("lldb", name)
 }
 
 /// units-gfx90a-O0 has `pointers` and `lds` in two units. The test moves its wave into `lds`, and a user's write moves

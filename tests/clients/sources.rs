@@ -5,10 +5,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::harness::{Server, lanescope, newest, run, scratch, tool};
+use super::harness::{Server, lanescope, run, scratch, tool};
 use super::model::{copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script, debuggers, gdbs};
 use super::{dap, mi};
+use crate::support::newest;
 
 /// Kernel of a fixture's code object and dump.
 const KERNEL: &str = "saxpy.hip";
@@ -298,7 +299,7 @@ fn written_views_have_the_users_places() {
     let said = run(command.env_remove("RUST_LOG").stdin(std::process::Stdio::null()));
     let view = views.join(format!("{DUMP}.hsaco"));
     assert!(view.exists(), "{said}");
-    let mut dwarfdump = tool(&newest("llvm-dwarfdump"));
+    let mut dwarfdump = tool(newest("llvm-dwarfdump"));
     let lines = run(dwarfdump.args(["--debug-line", "--debug-info"]).arg(&view));
     assert!(lines.contains(&format!("\"{}\"", folder.0.display())), "{lines}");
 }

@@ -10,13 +10,14 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::dap;
-use super::harness::{Server, lanescope, newest};
+use super::harness::{Server, lanescope};
 use super::linked::{Chain, DUMP, PRIVATE_BASE, id_in};
 use super::lldb::MONITOR;
 use super::mi::Mi;
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script, debuggers, gdbs};
 use super::sources::Folder;
+use crate::support::newest;
 
 const REFUSED_WRITE: &str = "the last refused write: ";
 

@@ -409,7 +409,7 @@ fn source_files_are_listed_and_written_beside_the_views() {
     assert_eq!(std::fs::read(&path).unwrap(), source);
     // First address of the view's unit.
     let dwarf = crate::dwarf::ran(
-        Command::new(crate::dwarf::newest("llvm-dwarfdump"))
+        Command::new(crate::support::newest("llvm-dwarfdump"))
             .arg("--debug-info")
             .arg(folder.join("saxpy.hsaco")),
     );

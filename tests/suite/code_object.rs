@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use lanescope::arch::Processor;
 use serde_json::Value;
 
-use crate::dwarf::{newest, objects, ran};
+use crate::dwarf::{objects, ran};
 use crate::fixtures::some_expected;
-use crate::support::least;
+use crate::support::{least, newest};
 
 fn program(arguments: &[&str]) -> Output {
     crate::support::lanescope().args(arguments).output().unwrap()

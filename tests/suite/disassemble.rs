@@ -12,10 +12,9 @@ use lanescope::session::{
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
-use crate::dwarf::newest;
 use crate::fixtures::{each_wave, fixtures, one_line, open, session, some_expected};
-use crate::support::least;
 use crate::support::sample::is_long;
+use crate::support::{least, newest};
 
 /// Dumps whose code is that of another dump, or that of the same source for another GPU of those that are compared.
 const TWINS: [&str; 7] = [

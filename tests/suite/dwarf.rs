@@ -1,6 +1,6 @@
 //! Expressions of the fixtures, compared with llvm-dwarfdump.
 
-use crate::support::root;
+use crate::support::{newest, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,17 +20,6 @@ pub(crate) fn objects() -> Vec<PathBuf> {
     paths.sort();
     assert!(paths.len() >= 40, "only {} code objects", paths.len());
     paths
-}
-
-/// The newest LLVM tool of that name.
-pub(crate) fn newest(tool: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap();
-    let folders: Vec<_> = std::env::split_paths(&path).collect();
-    let find = |name: String| folders.iter().map(|folder| folder.join(&name)).find(|file| file.is_file());
-    (10..100)
-        .rev()
-        .find_map(|version| find(format!("{tool}-{version}")))
-        .unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
 }
 
 pub(crate) fn ran(command: &mut Command) -> String {

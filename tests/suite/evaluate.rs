@@ -14,9 +14,8 @@ use lanescope::session::{
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
-use crate::dwarf::newest;
 use crate::fixtures::{each_wave, each_wave_of, few_expected, fixtures, open, session};
-use crate::support::least;
+use crate::support::{least, newest};
 
 fn ask(session: &Session, wave: WaveId, text: &str, want: Want) -> Evaluation {
     let expression = Expression::Text(text.to_owned());

@@ -14,9 +14,12 @@ use serde_json::Value;
 
 use crate::clean::send;
 use crate::cores::core;
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{copy_dump, fixtures, open};
-use crate::support::sample::{is_long, sampled};
+use crate::support::{
+    newest,
+    sample::{is_long, sampled},
+};
 
 const SECRET: &str = "root:x:0:0:s3cret";
 /// The runtime's URI of the second code object of the sample.

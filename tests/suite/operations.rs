@@ -206,7 +206,10 @@ fn the_coverage_document_is_that_of_the_table() {
         fs::write(&path, is).unwrap();
         return;
     }
-    assert_eq!(said, is, "BLESS=1 cargo nextest run --release -p lanescope-tests coverage writes docs/dwarf-coverage.md");
+    assert_eq!(
+        said, is,
+        "BLESS=1 cargo nextest run --release -p lanescope-tests coverage writes docs/dwarf-coverage.md"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! The check is strict: a member that the schema lacks is an error, which a reader would ignore.
 
-use crate::support::root;
+use crate::support::{newest, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,6 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::dwarf::newest;
 use crate::fixtures::fixtures;
 use crate::support::least;
 use crate::support::sample::{is_long, sampled};

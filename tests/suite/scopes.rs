@@ -12,8 +12,8 @@ use lanescope::codeobject::{CodeObject, ElfAddress};
 use lanescope::debuginfo::DebugInfo;
 use serde_json::Value;
 
-use crate::dwarf::{dumped, newest, objects, ran};
-use crate::support::{least, some};
+use crate::dwarf::{dumped, objects, ran};
+use crate::support::{least, newest, some};
 
 /// The code objects of [`some`] kernels.
 fn some_objects() -> Vec<PathBuf> {

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{copy_dump, expected_of, fixtures};
+use crate::support::newest;
 use crate::variables::compare;
 
 const DUMP: &str = "calls-gfx90a";

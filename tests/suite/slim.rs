@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value, json};
 
 use crate::cores::{SAMPLES, core};
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{copy_dump, fixtures};
-use crate::support::least;
 use crate::support::sample::{is_long, sampled};
+use crate::support::{least, newest};
 
 /// A temporary folder of the test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -87,7 +87,7 @@ pub(crate) fn ids(report: &Value) -> Vec<String> {
 }
 
 /// Waves of an export by id, without numbers that depend on the dump's order.
-pub(crate) fn waves(export: &str) -> Vec<Value> {
+fn waves(export: &str) -> Vec<Value> {
     let export = crate::in_samples_notation(serde_json::from_str(export).unwrap());
     let mut waves = export["waves"].as_array().unwrap().clone();
     for wave in &mut waves {
@@ -425,8 +425,11 @@ fn waves_of_cores_are_the_same() {
     }
 }
 
-pub(crate) fn exported(dump: &Path) -> Vec<Value> {
-    waves(&said(&["export", words(dump)]).0)
+/// The waves of a dump, exported with these variables of the environment.
+pub(crate) fn exported(dump: &Path, variables: &[(&str, &str)]) -> Vec<Value> {
+    let mut export = crate::support::lanescope();
+    let output = export.args(["export", words(dump)]).envs(variables.iter().copied()).output().unwrap();
+    waves(std::str::from_utf8(&output.stdout).unwrap())
 }
 
 /// `lanescope slim --dir DIR -` over those bytes, after which the writer waits for `hold`.
@@ -485,7 +488,7 @@ fn a_core_from_standard_input_comes_to_the_same() {
         .to_string()
         .replace(core(name).file_name().unwrap().to_str().unwrap(), "standard input");
     assert_eq!((&report["from"], report["notes"].to_string()), (&json!("standard input"), notes));
-    assert_eq!(exported(&direct), exported(&to));
+    assert_eq!(exported(&direct, &[]), exported(&to, &[]));
 }
 
 #[test]
@@ -507,7 +510,8 @@ fn beyond_the_limit_registers_stay() {
     let kept = |waves: Vec<Value>| -> Vec<Value> {
         waves.into_iter().map(|wave| json!([wave["id"], wave["pc"], wave["registers"]])).collect()
     };
-    assert_eq!(kept(exported(&core(name))), kept(exported(Path::new(report["to"].as_str().unwrap()))));
+    let to = Path::new(report["to"].as_str().unwrap());
+    assert_eq!(kept(exported(&core(name), &[])), kept(exported(to, &[])));
     // If they do not fit, that is reported.
     let (_, _, error) = piped(&bytes, &scratch.0, &["--spool-limit", "8K"], false);
     assert!(error.contains(" are of queues and save areas: waves are missing"), "{error}");
@@ -689,7 +693,7 @@ fn odd_registers_and_numbers_are_kept() {
         }
         waves
     };
-    let (before, after) = (exported(&dump), exported(&to));
+    let (before, after) = (exported(&dump, &[]), exported(&to, &[]));
     assert_eq!(without_private(before.clone()), without_private(after.clone()));
     assert_eq!(before[0]["name"], "AMDGPU Wave 9:1:5:40 (1,0,0)/?");
     assert_eq!(before[1]["name"], "AMDGPU Wave 9:2:5:3 (?,?,?)/?");
@@ -717,7 +721,7 @@ fn odd_registers_and_numbers_are_kept() {
     slim_loudly(&dump, &second);
     assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap());
     slim_loudly(&to, &again);
-    assert_eq!(exported(&to), exported(&again));
+    assert_eq!(exported(&to, &[]), exported(&again, &[]));
 }
 
 /// All waves of a dump with problems.

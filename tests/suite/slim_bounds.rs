@@ -12,9 +12,10 @@ use lanescope::session::Dump;
 use lanescope::slim::{self, Choice, MAX_CODE, MAX_FAULTED, MAX_PACKETS, MAX_SHOWN, MAX_STATIC};
 use serde_json::{Value, json};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::slim::{Scratch, said, slim as slimmed, words};
 use crate::slim_messages::options;
+use crate::support::newest;
 
 fn dump(scratch: &Scratch, manifest: &Value) {
     fs::write(scratch.path("manifest.json"), manifest.to_string()).unwrap();

@@ -8,9 +8,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::cores::core;
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::fixtures;
 use crate::slim::{Scratch, ids, said, slim, words};
+use crate::support::newest;
 
 fn number(file: &[u8], at: usize, size: usize) -> u64 {
     file[at..at + size].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))

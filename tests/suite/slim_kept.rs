@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cores::core;
 use crate::fixtures::fixtures;
-use crate::slim::{Scratch, answer, piped, said, slim, waves, words};
+use crate::slim::{Scratch, answer, exported, piped, said, slim, words};
 use crate::support::sample::sampled;
 
 fn bytes(dump: &Path, at: u64, count: usize) -> Value {
@@ -71,7 +71,7 @@ fn work_groups_of_no_known_queue_are_kept_from_umrs_text() {
     };
     assert_eq!(groups(&log)[1], json!([5, 0, 0]));
     assert_eq!(groups(&log), groups(&to));
-    assert_eq!(exported(&log), exported(&to));
+    assert_eq!(exported(&log, NO_TOOLS), exported(&to, NO_TOOLS));
 }
 
 #[test]
@@ -233,18 +233,15 @@ const DAMAGES: [Damage; 7] = [
     }),
 ];
 
-/// The waves of a dump, without the callers that their code gives: it is that of the whole core.
-fn exported(dump: &Path) -> Vec<Value> {
-    let export = crate::support::lanescope().args(["export", words(dump)]).env("PATH", "").output().unwrap();
-    waves(std::str::from_utf8(&export.stdout).unwrap())
-}
+/// Without tools there are no callers that code gives: it is that of the whole core.
+const NO_TOOLS: &[(&str, &str)] = &[("PATH", "")];
 
 #[test]
 fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
     let scratch = Scratch::new("slim-damaged");
     for (index, name) in ["gfx942-multi-xcc", "gfx90a-unified"].into_iter().enumerate() {
         let whole = fs::read(core(name)).unwrap();
-        let sound = exported(&core(name));
+        let sound = exported(&core(name), NO_TOOLS);
         assert!(!sound.is_empty());
         // Each kind of damage of one of the cores.
         let damages = DAMAGES.into_iter().cycle().skip(2 * index).take(DAMAGES.len());
@@ -259,8 +256,8 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
             let (status, report, error) = piped(&bytes, &scratch.0, &[], false);
             assert_eq!(status, Some(0), "{name}, {what}: {error}");
             let report: Value = serde_json::from_str(&report).unwrap();
-            let streamed = exported(Path::new(report["to"].as_str().unwrap()));
-            assert_eq!(exported(&to), streamed, "{name}, {what}");
+            let streamed = exported(Path::new(report["to"].as_str().unwrap()), NO_TOOLS);
+            assert_eq!(exported(&to, NO_TOOLS), streamed, "{name}, {what}");
             // None of these damages loses a wave.
             assert_eq!(streamed, sound, "{name}, {what}");
             // The file's own facts hold for the stream as well.

@@ -13,10 +13,10 @@ use lanescope::session::{Session, Waves as _, WhatIf as _, address};
 use lanescope::units::{LaneId, WaveId};
 use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{expected_of, few_expected, open};
 use crate::server::framed;
-use crate::support::{least, sample::sampled};
+use crate::support::{least, newest, sample::sampled};
 
 fn folder(name: &str) -> PathBuf {
     let folder = crate::support::own_folder().join("views").join(name);

@@ -8,8 +8,9 @@ use lanescope::codeobject::CodeObject;
 use lanescope::session::Session;
 use lanescope::view::{Extent, View};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{fixtures, open};
+use crate::support::newest;
 
 const LOADED: u64 = 0x7f00_0010_0000;
 

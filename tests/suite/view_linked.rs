@@ -10,8 +10,9 @@ use lanescope::session::{Session, Stacks as _};
 use lanescope::units::WaveId;
 use lanescope::view::{Extent, View, ViewObject};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{fixtures, open};
+use crate::support::newest;
 
 const NAMES: [&str; 3] = ["linked-gfx90a-O0", "linked-gfx90a-O2", "linked-gfx90a-dwarf4"];
 /// Distance between the addresses of two waves.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use lanescope::session::Session;
 use lanescope::view::{Extent, View};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::open;
+use crate::support::newest;
 
 const ABBREVIATIONS: &str = r"
 .section .debug_abbrev,'',@progbits

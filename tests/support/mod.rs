@@ -1,9 +1,10 @@
-//! Shared by the test programs `suite` and `clients`: the program under test, and waits.
+//! Shared by the test programs `suite` and `clients`: the program under test, tools, and waits.
 //!
 //! No test depends on the machine's speed. A test waits until a state is reached; only [`PATIENCE`] ends a wait, with the
 //! state that was awaited. Clocks of the program are values that the tests set.
 
 pub(crate) mod sample;
+mod tools;
 pub(crate) mod wait;
 
 use std::fmt::Display;
@@ -14,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 pub(crate) use sample::least;
+pub(crate) use tools::newest;
 pub(crate) use wait::{PATIENCE, until};
 
 /// The repository.
@@ -26,7 +28,11 @@ pub(crate) fn program() -> &'static str {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {
         let tests = std::env::current_exe().unwrap();
         let program = tests.ancestors().nth(2).unwrap().join("lanescope");
-        assert!(program.exists(), "{}: not built (scripts/test builds it)", program.display());
+        assert!(
+            program.exists(),
+            "{}: not built: cargo build --release (scripts/test builds it)",
+            program.display()
+        );
         program.into_os_string().into_string().unwrap()
     });
     &PROGRAM

@@ -18,16 +18,7 @@ use std::sync::Mutex;
 
 use super::CodeObject;
 use crate::sample::sampled;
-
-/// Finds the newest version of an LLVM tool on the PATH, `llvm-readelf-22`; a missing tool fails the test.
-pub(crate) fn newest_llvm(tool: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").expect("a PATH");
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
-    let versions = (10..100).rev().map(|version| format!("{tool}-{version}"));
-    let mut names = versions.chain([tool.to_owned()]);
-    names.find_map(|name| find(&name)).unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
-}
+pub(crate) use crate::tools::newest as newest_llvm;
 
 /// Assembles text to a code object for gfx90a.
 pub(crate) fn assembled(text: &str) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! Names and links below a folder; for paths that stay inside, the kernel's own resolution is the model.
 
 use std::os::unix::fs::symlink;
-use std::time::Duration;
 
 use super::*;
+use crate::wait::until;
 
 /// `outside/secret`, and `top` with a file, a folder and links of every kind.
 fn made() -> tempfile::TempDir {
@@ -90,14 +90,12 @@ fn what_lies_outside_makes_no_difference() {
 #[test]
 fn only_regular_files_are_opened() {
     let base = made();
-    let (send, receive) = std::sync::mpsc::channel();
     let root = base.path().join("top");
-    std::thread::spawn(move || {
+    let opening = std::thread::spawn(move || {
         let beneath = Beneath::new(&root).unwrap();
-        let irregular =
-            ["fifo", "a", "folder", "self", "."].map(|name| beneath.open(Path::new(name)).unwrap_err());
-        let _ = send.send(irregular);
+        ["fifo", "a", "folder", "self", "."].map(|name| beneath.open(Path::new(name)).unwrap_err())
     });
-    let errors = receive.recv_timeout(Duration::from_secs(20)).expect("no waiting for the pipe's writer");
+    until("an error for the pipe, without its writer", || opening.is_finished().then_some(()));
+    let errors = opening.join().unwrap();
     assert!(errors.iter().all(|error| matches!(error, BeneathError::Irregular)), "{errors:?}");
 }

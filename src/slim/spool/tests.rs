@@ -8,6 +8,7 @@ use super::retained::program_header;
 use super::*;
 use crate::elf::{PT_LOAD, bytes_of};
 use crate::sample::sampled;
+use crate::wait::until;
 
 /// A core with the given segments, each of one byte repeated, by address; no notes.
 fn core(segments: &[(u64, u64, u8)]) -> Vec<u8> {
@@ -48,13 +49,10 @@ fn segments(file: &[u8]) -> Vec<(u64, u64, u8)> {
 
 const FOREVER: Duration = Duration::from_secs(60);
 
-fn spooled(
-    stream: impl Read + Send + 'static,
-    limit: u64,
-    stall: Duration,
-) -> (Vec<(u64, u64, u8)>, SpoolStats) {
+fn spooled(stream: impl Read + Send + 'static, limit: u64) -> (Vec<(u64, u64, u8)>, SpoolStats) {
     let folder = tempfile::tempdir().unwrap();
-    let spooled = spool(stream, folder.path(), StallBudget { limit, stall }, &mut |_| ()).unwrap();
+    let patience = StallBudget { limit, stall: FOREVER };
+    let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     let found = (segments(&std::fs::read(spooled.path()).unwrap()), spooled.came.clone());
     drop(spooled);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -67,7 +65,7 @@ const SMALL: (u64, u64, u8) = (0x80_0000, 0x2000, 3);
 
 #[test]
 fn what_fits_is_kept_as_it_came() {
-    let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 1 << 30, FOREVER);
+    let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 1 << 30);
     assert_eq!(segments, [BIG, ZEROS, SMALL]);
     assert_eq!((came.dropped, came.missing, came.stalled), (0, 0, false));
     assert_eq!(came.notes(), Vec::<String>::new());
@@ -76,7 +74,7 @@ fn what_fits_is_kept_as_it_came() {
 #[test]
 fn a_small_segment_that_comes_late_is_kept_before_a_large_one() {
     // The header's page, three pages of the large segment, two of the small one; zeros need no storage.
-    let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 0x5000 + 0xe8, FOREVER);
+    let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 0x5000 + 0xe8);
     assert_eq!(segments, [(BIG.0, 0x3000, 1), ZEROS, SMALL]);
     assert_eq!((came.dropped, came.needed), (0x5000, 0));
     assert_eq!(came.notes(), ["the limit was reached (--spool-limit): 20480 bytes of memory were dropped"]);
@@ -86,7 +84,7 @@ fn a_small_segment_that_comes_late_is_kept_before_a_large_one() {
 fn a_stream_that_breaks_off_leaves_what_came() {
     let mut bytes = core(&[BIG, SMALL]);
     bytes.truncate(0x1000 + 0x8000 + 0x123);
-    let (segments, came) = spooled(std::io::Cursor::new(bytes), 1 << 30, FOREVER);
+    let (segments, came) = spooled(std::io::Cursor::new(bytes), 1 << 30);
     assert_eq!(segments, [BIG, (SMALL.0, 0x123, 3)]);
     assert_eq!((came.missing, came.stalled), (0x2000 - 0x123, false));
 }
@@ -106,23 +104,43 @@ impl Read for Stalling {
     }
 }
 
+/// The patience with a writer that stalls.
+const SOON: Duration = Duration::from_millis(500);
+
+/// Spools from a writer that stalls after `size` bytes: again, until a busy machine delivered those in time.
+fn given_up<S: Read + Send + 'static>(
+    size: u64,
+    mut stream: impl FnMut() -> S,
+) -> (Vec<(u64, u64, u8)>, SpoolStats) {
+    until(format!("the end of patience after {size:#x} bytes"), || {
+        let folder = tempfile::tempdir().unwrap();
+        let patience = StallBudget { limit: 1 << 30, stall: SOON };
+        let spooled = spool(stream(), folder.path(), patience, &mut |_| ()).ok()?;
+        let came = spooled.came.clone();
+        let is_stall = came.stalled && came.read >= size;
+        is_stall.then(|| (segments(&std::fs::read(spooled.path()).unwrap()), came))
+    })
+}
+
 #[test]
 fn a_writer_that_stalls_is_given_up() {
     let mut bytes = core(&[BIG, SMALL]);
     bytes.truncate(0x1000 + 0x5000);
-    let (held, wait) = channel();
-    let stream = Stalling(std::io::Cursor::new(bytes), wait);
-    let (segments, came) = spooled(stream, 1 << 30, SOON);
+    let mut held = Vec::new();
+    let (segments, came) = given_up(0x1000 + 0x5000, || {
+        let (hold, wait) = channel();
+        held.push(hold);
+        Stalling(std::io::Cursor::new(bytes.clone()), wait)
+    });
     assert_eq!(segments, [(BIG.0, 0x5000, 1)]);
-    assert_eq!((came.stalled, came.missing), (true, 0x3000 + 0x2000));
-    drop(held);
+    assert_eq!(came.missing, 0x3000 + 0x2000);
 }
 
 /// A stream that continues behind its core: the reader neither waits for the rest nor keeps it.
 #[test]
 fn reading_ends_with_the_last_segment() {
     let bytes = std::io::Cursor::new(core(&[BIG, SMALL]));
-    let (segments, came) = spooled(bytes.chain(std::io::repeat(0)), 1 << 30, FOREVER);
+    let (segments, came) = spooled(bytes.chain(std::io::repeat(0)), 1 << 30);
     assert_eq!(segments, [BIG, SMALL]);
     assert_eq!((came.read, came.missing, came.stalled), (0x1000 + 0x8000 + 0x2000, 0, false));
 }
@@ -259,7 +277,7 @@ fn notes_that_reach_into_memory_end_before_it() {
 fn headers_of_unknown_count_end_before_the_first_segment() {
     let mut bytes = core(&[BIG, ZEROS, SMALL]);
     bytes[56..58].copy_from_slice(&[0xff, 0xff]);
-    let (found, came) = spooled(std::io::Cursor::new(bytes.clone()), 1 << 30, FOREVER);
+    let (found, came) = spooled(std::io::Cursor::new(bytes.clone()), 1 << 30);
     assert_eq!(found, [BIG, ZEROS, SMALL]);
     assert!(came.notes()[0].contains("section 0 does not give the number"), "{came:?}");
     // A count beyond two bytes: 70000 headers, with their number behind all memory.
@@ -309,10 +327,10 @@ fn every_truncation_ends_well() {
     }
 }
 
-/// The patience with a writer that stalls: long enough for a machine that is busy to deliver what comes before.
-const SOON: Duration = Duration::from_secs(2);
+/// Single bytes of a trickle, after which the stream ends: their pauses are four times the patience.
+const TRICKLE: usize = 100;
 
-/// A stream of single bytes with pauses.
+/// A stream whose first bytes come at once, and then single bytes with pauses.
 struct Trickling(std::io::Cursor<Vec<u8>>, usize);
 
 impl Read for Trickling {
@@ -329,18 +347,21 @@ impl Read for Trickling {
 
 #[test]
 fn a_writer_that_trickles_is_given_up_as_well() {
-    let bytes = core(&[BIG, SMALL]);
-    let stream = Trickling(std::io::Cursor::new(bytes), 0x1000 + 0x5000);
-    let (segments, came) = spooled(stream, 1 << 30, SOON);
-    assert!(came.stalled && came.read >= 0x6000 && came.read < 0x6100, "{came:?}");
+    let trickling = |mut bytes: Vec<u8>, at_once: usize| {
+        bytes.truncate(at_once + TRICKLE);
+        Trickling(std::io::Cursor::new(bytes), at_once)
+    };
+    let (segments, came) = given_up(0x6000, || trickling(core(&[BIG, SMALL]), 0x6000));
     assert_eq!(segments, [(BIG.0, came.read - 0x1000, 1)]);
     // The same before the headers arrived.
     let folder = tempfile::tempdir().unwrap();
     let patience = StallBudget { limit: 1 << 30, stall: SOON };
-    let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
-    let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
-    let error = spooled.broken.unwrap().to_string();
-    assert!(error.starts_with("standard input: no more data arrived after "), "{error}");
+    let error = until("the end of patience before the headers", || {
+        let stream = trickling(core(&[BIG]), 3);
+        // Without the magic number's four bytes nothing is left.
+        spool(stream, folder.path(), patience, &mut |_| ()).ok()?.broken
+    });
+    assert!(error.to_string().starts_with("standard input: no more data arrived after "), "{error}");
 }
 
 /// A core whose segments begin with those bytes, with noise elsewhere.

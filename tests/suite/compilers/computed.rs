@@ -5,8 +5,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::slim::{Scratch, answer, words};
+use crate::support::newest;
 
 const LOAD: u64 = 0x7f00_0010_0000;
 /// No variable is used, so LLVM keeps all in the debug information alone.

@@ -6,9 +6,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{copy_dump, fixtures};
 use crate::slim::{Scratch, answer, lanescope, words};
+use crate::support::newest;
 
 /// A bundle of one fixture for gfx90a.
 fn bundle(scratch: &Scratch, fixture: &str, more: &[&str]) -> Vec<u8> {

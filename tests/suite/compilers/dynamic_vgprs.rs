@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::slim::{Scratch, said, words};
-use crate::support::sample::sampled;
+use crate::support::{newest, sample::sampled};
 
 const LOAD: u64 = 0x7f00_0010_0000;
 /// The frame of `own` is at offset 0 by its location.

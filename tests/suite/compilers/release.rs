@@ -14,10 +14,10 @@ use lanescope::session::{Code as _, DumpFacts as _, Instructions, Session, Stack
 use lanescope::units::WaveId;
 use serde_json::Value;
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{fixtures, one_line, open};
 use crate::slim::{Scratch, answer, words};
-use crate::support::{least, sample::is_long};
+use crate::support::{least, newest, sample::is_long};
 
 const LOAD: u64 = 0x7f00_0010_0000;
 const KERNARG: u64 = 0x7f00_0040_0000;

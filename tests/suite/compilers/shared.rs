@@ -6,9 +6,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::expected_of;
 use crate::slim::{Scratch, answer, said, words};
+use crate::support::newest;
 
 const LOAD: u64 = 0x7f00_0010_0000;
 /// `one` has 4 bytes of LDS in `turn` alone, `two` has `table`, `tile` and `d`. `limit` is removed at -O2.

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::super::dwarf::newest;
 use super::{SAMPLES, core, expected, export, fixtures, lanescope, pairs};
+use crate::support::newest;
 
 /// Folder of the samples' code objects.
 fn code() -> PathBuf {

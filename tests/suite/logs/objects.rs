@@ -13,8 +13,8 @@ use super::fixtures::{image_end, number};
 use super::model::{GFX90A, Gpu, Wave};
 use super::writer::{self, Form, Module};
 use super::{export, folder, problems};
-use crate::dwarf::{newest, ran};
-use crate::support::sample::sampled;
+use crate::dwarf::ran;
+use crate::support::{newest, sample::sampled};
 
 const LOADS: [u64; 2] = [0x7f00_0010_0000, 0x7f00_0020_0000];
 const KERNELS: [&str; 2] = ["lds", "pointers"];

@@ -6,8 +6,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use super::synthetic::session_of;
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::{expected_of, fixtures, open};
+use crate::support::newest;
 use crate::view::ask;
 use lanescope::arch::Targets;
 use lanescope::server::{Client, ClientOptions, Facade, Threads, ThreadsAs};

@@ -1,27 +1,29 @@
 //! Unmodified debuggers as clients of the synthetic capture. A debugger that is not installed is a failure: scripts/setup
 //! installs them.
 
+use std::ffi::OsStr;
 use std::process::Command;
 
 use super::sockets::{address, start};
-use crate::support::sample::sampled;
+use crate::support::{newest, sample::sampled};
 use lanescope::server::ServeOptions;
 
 /// The output of a debugger that runs these commands, and then ends.
 ///
 /// `PORT` in a command is the server's. A debugger that hangs is ended after a minute and fails the test by its
 /// missing output.
-fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) -> String {
+fn session(debugger: impl AsRef<OsStr>, arguments: &[&str], option: &str, commands: &[&str]) -> String {
     let (endpoints, _server) = start(ServeOptions::default());
     let port = address(&endpoints).port().to_string();
     let mut command = Command::new("timeout");
+    let debugger = debugger.as_ref();
     command.arg("60").arg(debugger).args(arguments).current_dir(env!("LANESCOPE_ROOT"));
     for line in commands {
         command.arg(option).arg(line.replace("PORT", &port));
     }
     let output = command.output().unwrap();
     // timeout(1): the command was not found.
-    assert_ne!(output.status.code(), Some(127), "{debugger} is not installed: scripts/setup installs it");
+    assert_ne!(output.status.code(), Some(127), "{debugger:?} is not installed: scripts/setup installs it");
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     said.into_owned()
 }
@@ -33,17 +35,7 @@ fn gdb(debugger: &str, commands: &[&str]) -> String {
 
 fn lldb(commands: &[&str]) -> String {
     let first = ["settings set stop-disassembly-display never", "gdb-remote PORT"];
-    session(&newest_lldb(), &["-x", "--batch"], "-o", &[&first, commands].concat())
-}
-
-/// The lldb of the highest version on the path, `lldb` itself where none has its version in its name.
-fn newest_lldb() -> String {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let programs =
-        std::env::split_paths(&folders).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
-    let names = programs.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let newest = names.filter_map(|name| name.strip_prefix("lldb-")?.parse::<u32>().ok()).max();
-    newest.map_or("lldb".to_owned(), |version| format!("lldb-{version}"))
+    session(newest("lldb"), &["-x", "--batch"], "-o", &[&first, commands].concat())
 }
 
 #[track_caller]
@@ -225,7 +217,7 @@ fn lldb_stays_when_it_resumes() {
     let first =
         ["settings set stop-disassembly-display never", "settings set target.process.stop-on-exec false"];
     let said = session(
-        &newest_lldb(),
+        newest("lldb"),
         &["-x"],
         "-o",
         &[&first[..], &["gdb-remote PORT", &source, "detach", "quit"]].concat(),

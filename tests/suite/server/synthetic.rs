@@ -7,8 +7,8 @@
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use crate::dwarf::{newest, ran};
-use crate::support::root;
+use crate::dwarf::ran;
+use crate::support::{newest, root};
 use lanescope::arch::{RegClass, Register, Targets, WaveArch};
 use lanescope::capture::{
     Agent, Backing, BackingId, Capture, CodeObject, Dispatch, Extent, MemoryBacking, MemoryMap, Queue,

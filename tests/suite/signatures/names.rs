@@ -8,9 +8,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::commands::lanescope;
-use crate::dwarf::{newest, ran};
+use crate::dwarf::ran;
 use crate::fixtures::one_line;
-use crate::support::sample::is_long;
+use crate::support::{newest, sample::is_long};
 
 const LOAD: u64 = 0x7f00_0010_0000;
 
