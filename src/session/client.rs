@@ -342,7 +342,10 @@ impl Waves for Session {
     fn has_wave(&self, wave: WaveId) -> bool {
         match &self.chosen {
             Some(chosen) => chosen.waves.binary_search(&wave).is_ok(),
-            None => self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served.kind)),
+            None => {
+                let found = self.reader.dump().capture().wave(wave);
+                found.is_some_and(|wave| Arc::ptr_eq(&wave.kind, &self.served.kind))
+            }
         }
     }
 

@@ -44,12 +44,14 @@ impl Backing for Leaving {
 fn variables(last: u64) -> (Result<Locals, ReadError>, u64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/lds-gfx90a-O0");
     let mut capture = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap().capture;
-    let (reads, interrupt) = (Arc::new(AtomicU64::new(0)), Interrupt::default());
+    // Those of opening are no part of the answer.
+    let (reads, interrupt) = (Arc::new(AtomicU64::new(1 << 32)), Interrupt::default());
     for store in &mut capture.backings {
         let (reads, interrupt) = (Arc::clone(&reads), interrupt.clone());
         *store = Arc::new(Leaving { store: Arc::clone(store), reads, last, interrupt });
     }
     let session = Session::new(Arc::new(Dump::new(capture, Vec::new())), None).unwrap().ended_by(interrupt);
+    reads.store(0, Ordering::Relaxed);
     let wave = session.first_wave();
     let answer = session.locals(wave, session.kind().wave_size.all(), 0);
     (answer, reads.load(Ordering::Relaxed))
@@ -58,7 +60,7 @@ fn variables(last: u64) -> (Result<Locals, ReadError>, u64) {
 #[test]
 fn an_interrupt_ends_an_answer_at_the_next_read() {
     let (whole, all) = variables(u64::MAX);
-    assert!(whole.is_ok_and(|found| found.variables.len() > 3) && all > 10, "{all} reads");
+    assert!(whole.is_ok_and(|found| found.variables.len() > 3) && all > 3, "{all} reads");
     for last in 1..all {
         let (answer, reads) = variables(last);
         assert!(matches!(answer, Err(ReadError::Interrupted)), "at read {last} of {all}: {answer:?}");
