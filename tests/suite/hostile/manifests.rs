@@ -38,8 +38,8 @@ fn entries_of_a_manifest() {
     let lists = [
         // A wave takes 400 bytes of memory, a bulk entry more than 100, a register 24.
         (wave, "{}", "]}", "wave[", 3),
-        (wave, "{\"id\":1}", "]}", "wave[", 6),
-        (wave, "{\"bulk\":[{}]}", "]}", "wave[", 6),
+        (wave, "{\"id\":1}", "]}", "wave[", 8),
+        (wave, "{\"bulk\":[{}]}", "]}", "wave[", 10),
         ("{\"format\":1,\"wave\":[{\"bulk\":[", "{}", "]}]}", "wave[0].bulk[", 10),
         ("{\"format\":1,\"wave\":[{\"stop\":[", "\"\"", "]}]}", "wave[0].stop[", 44),
         ("{\"format\":1,\"wave\":[{\"registers\":{\"v0\":[", "0", "]}}]}", "wave[0].registers.v0[", 44),
