@@ -19,12 +19,17 @@ pub(crate) fn helper(client: &str) -> PathBuf {
     crate::support::root().join(format!("clients/{client}/lanescope.py"))
 }
 
-/// The text of each instruction of a fixture's code object, by run-time address.
-fn listing(name: &str) -> BTreeMap<u64, String> {
+/// The instructions of a fixture's code object, by llvm-objdump.
+fn objdump(name: &str) -> String {
     let file = fixtures_folder().join(format!("code/{name}.hsaco"));
     let output =
         Command::new(newest("llvm-objdump")).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The text of each instruction of a fixture's code object, by run-time address.
+fn listing(name: &str) -> BTreeMap<u64, String> {
+    let text = objdump(name);
     let one = |line: &str| {
         let (text, comment) = line.strip_prefix('\t')?.rsplit_once("//")?;
         let address = u64::from_str_radix(comment.trim().split_once(':')?.0, 16).ok()?;
@@ -37,10 +42,7 @@ fn listing(name: &str) -> BTreeMap<u64, String> {
 
 /// The bytes of each instruction, by run-time address.
 pub(crate) fn words(name: &str) -> BTreeMap<u64, Vec<u8>> {
-    let file = fixtures_folder().join(format!("code/{name}.hsaco"));
-    let output =
-        Command::new(newest("llvm-objdump")).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = objdump(name);
     let one = |line: &str| {
         let (address, words) = line.strip_prefix('\t')?.rsplit_once("//")?.1.trim().split_once(':')?;
         // A branch target may follow: `BF820001 <saxpy+0x10>`.

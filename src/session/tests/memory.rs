@@ -1,6 +1,6 @@
 //! Memory of every space: the swizzle, apertures, and reads that end at missing bytes.
 
-use super::Maker;
+use super::{Maker, with_private};
 use crate::session::{MemoryAddress, ReadError, Session, Storage as _};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
@@ -22,11 +22,8 @@ fn read(session: &Session, place: MemoryAddress, count: usize) -> Result<Vec<u8>
 
 /// A wave64 wave whose private byte at wave address `a` is `a * 7 mod 256`.
 fn swizzled() -> Session {
-    let mut maker = Maker::new("gfx90a");
-    maker.wave(WaveSize::W64, None, &[]);
     let bytes: Vec<u8> = (0u32..1024).map(|at| (at * 7) as u8).collect();
-    maker.private(0, &[(0, &bytes)]);
-    Session::new(maker.finish(), None).unwrap()
+    with_private(&[(0, &bytes)])
 }
 
 /// dwarf-cases.md H: lane address to wave address, 64 lanes.
@@ -60,13 +57,10 @@ fn reads_end_where_the_capture_ends() {
 /// Rows are interleaved: a hole in one lane's dword does not hide its neighbour's.
 #[test]
 fn a_lane_reads_across_holes_of_other_lanes() {
-    let mut maker = Maker::new("gfx90a");
-    maker.wave(WaveSize::W64, None, &[]);
     // Lanes 0 and 1 of the first three rows, the rest of each row missing.
     let rows: Vec<(u64, Vec<u8>)> = (0u8..3).map(|row| (u64::from(row) * 256, vec![row; 8])).collect();
     let pieces: Vec<(u64, &[u8])> = rows.iter().map(|(at, bytes)| (*at, bytes.as_slice())).collect();
-    maker.private(0, &pieces);
-    let session = Session::new(maker.finish(), None).unwrap();
+    let session = with_private(&pieces);
     let expected = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
     assert_eq!(read(&session, place(5, 0, Some(1)), 100).unwrap(), expected);
     assert_eq!(read(&session, place(5, 2, Some(0)), 5).unwrap(), expected[2..7]);
@@ -129,10 +123,7 @@ fn lds_belongs_to_the_waves_group() {
 /// A dword across two pieces of the capture is readable, and in the list of regions.
 #[test]
 fn pieces_that_touch_are_one_run() {
-    let mut maker = Maker::new("gfx90a");
-    maker.wave(WaveSize::W64, None, &[]);
-    maker.private(0, &[(0, &[1; 258]), (258, &[2; 254])]);
-    let session = Session::new(maker.finish(), None).unwrap();
+    let session = with_private(&[(0, &[1; 258]), (258, &[2; 254])]);
     assert_eq!(read(&session, place(5, 0, Some(0)), 100).unwrap(), [1, 1, 1, 1, 1, 1, 2, 2]);
     let region = session.region(5 << 56 | 0x7f << 32 | 4, WaveId(0));
     assert!(region.readable && region.last & 0xffff_ffff == 7, "{region:?}");

@@ -23,7 +23,7 @@ mod using;
 
 use std::sync::Arc;
 
-use super::Dump;
+use super::{Dump, Session};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{
     Agent, Backing, BackingId, Capture, CodeObject, Dispatch, Extent, MemoryBacking, MemoryMap, Queue,
@@ -160,4 +160,12 @@ impl Maker {
         self.capture.backings.push(backing);
         Arc::new(Dump::new(self.capture, Vec::new()))
     }
+}
+
+/// A session of a wave of 64 lanes with these pieces of private memory, and nothing else.
+pub(super) fn with_private(pieces: &[(u64, &[u8])]) -> Session {
+    let mut maker = Maker::new("gfx90a");
+    maker.wave(WaveSize::W64, None, &[]);
+    maker.private(0, pieces);
+    Session::new(maker.finish(), None).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::Maker;
+use super::{Maker, with_private};
 use crate::session::{LoadedRange, MemoryAddress, Region, Session, Storage as _, WhatIf as _};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
@@ -74,10 +74,7 @@ fn explicit_waves_and_lanes_are_answered_exactly() {
 /// dwarf-cases.md H: dword d of lane l is at 256 d + 4 l. Bytes 300 to 699 begin with lane 11 and end with lane 46.
 #[test]
 fn a_lane_has_its_own_dwords_of_a_segment_that_begins_inside_a_row() {
-    let mut maker = Maker::new("gfx90a");
-    maker.wave(WaveSize::W64, None, &[]);
-    maker.private(0, &[(300, &[1; 400])]);
-    let session = Session::new(maker.finish(), None).unwrap();
+    let session = with_private(&[(300, &[1; 400])]);
     for (lane, first, last) in [(10, 8, 11), (11, 4, 11), (46, 4, 11), (47, 4, 7), (63, 4, 7)] {
         let block = 5 << 56 | 1 << 39 | lane << 32;
         let region = session.region(block | 6.max(first), WaveId(0));
