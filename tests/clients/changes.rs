@@ -66,7 +66,7 @@ fn in_gdb(name: &'static str) {
     // Another client of the same server, at the same time.
     let other = |ask: &str| {
         format!(
-            "shell {name} -nx -q -batch -ex 'target remote {}' -ex 'thread 1' -ex '{ask}'",
+            "shell {name} -nx -q -batch -ex 'set remotetimeout 60' -ex 'target remote {}' -ex 'thread 1' -ex '{ask}'",
             server.address
         )
     };

@@ -10,7 +10,7 @@ use super::conversation::Talk;
 use super::harness::{Server, tool};
 use super::helpers::active;
 use super::model::{Fixture, Register, Wave, named};
-use crate::support::{newest, sample::sampled};
+use crate::support::{LLDB_PATIENCE, newest, sample::sampled};
 
 const DUMPS: [&str; 3] = ["saxpy-gfx1100-O0", "calls-gfx90a", "diverge-gfx90a-O0"];
 const WORDS: &str = "captured state";
@@ -474,6 +474,10 @@ impl Dap {
 
     fn send(&mut self, command: &str, arguments: &Value) -> u64 {
         self.sent += 1;
+        let mut arguments = arguments.clone();
+        if command == "attach" {
+            arguments["initCommands"] = json!(LLDB_PATIENCE[1..]);
+        }
         let body = json!({ "seq": self.sent, "type": "request", "command": command, "arguments": arguments });
         let body = body.to_string();
         self.talk.send(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::support::wait::patiently;
-use crate::support::{PATIENCE, ended, newest};
+use crate::support::{GDB_PATIENCE, LLDB_PATIENCE, PATIENCE, ended, newest};
 
 /// Output of the server before it accepts connections.
 const LISTENING: &str = "Listening on ";
@@ -125,7 +125,18 @@ pub(crate) fn tool(name: impl AsRef<OsStr>) -> Command {
     command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", crate::support::own_folder());
     command.env_remove("DEBUGINFOD_URLS").env_remove("RUST_LOG").stdin(Stdio::null());
     command.current_dir(env!("LANESCOPE_ROOT"));
+    let patience = patience(command.get_program());
+    command.args(patience);
     command
+}
+
+/// Options of a debugger that waits for its server as long as a test does.
+fn patience(program: &OsStr) -> &'static [&'static str] {
+    match Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default() {
+        "gdb" | "gdb-multiarch" => GDB_PATIENCE,
+        name if name.starts_with("lldb") && !name.starts_with("lldb-dap") => LLDB_PATIENCE,
+        _ => &[],
+    }
 }
 
 /// The name of the newest lldb: `lldb-22`.

@@ -12,6 +12,7 @@ use nix::sys::signal::Signal;
 use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script, gdbs};
+use crate::support::LLDB_PATIENCE;
 
 /// Three code objects; the second is the default one.
 const SEVERAL: &str = "mixed-vgprs";
@@ -56,11 +57,11 @@ fn printed_commands_find_every_code_object() {
     let server = Server::start(&fixture.dump, &[]);
     let (folder, text) = written(&fixture.dump);
     for name in gdbs() {
-        let program = format!("{name} -nx -q -batch -ex 'set width 0'");
+        let program = format!("{name} -nx -q -batch -ex 'set width 0' -ex 'set remotetimeout 60'");
         let said = run(&mut printed(&text, "gdb", &program, &server.address, "-ex 'thread apply all bt 1'"));
         places(&fixture, name, &said);
     }
-    let program = format!("{} --no-lldbinit --batch", lldb_name());
+    let program = format!("{} --no-lldbinit --batch -O '{}'", lldb_name(), LLDB_PATIENCE[1]);
     let here = run(&mut printed(&text, "lldb", &program, &server.address, "-o 'thread backtrace all -c 1'"));
     assert!(!here.contains("error:") && !here.contains("warning:"), "{here}");
     places(&fixture, "lldb", &here);

@@ -18,6 +18,10 @@ pub(crate) use sample::least;
 pub(crate) use tools::newest;
 pub(crate) use wait::{PATIENCE, until};
 
+/// [`PATIENCE`] as options of gdb and lldb: by themselves they wait for a packet 2 s and 5 s, which a busy machine exceeds.
+pub(crate) const GDB_PATIENCE: &[&str] = &["-iex", "set remotetimeout 60"];
+pub(crate) const LLDB_PATIENCE: &[&str] = &["-O", "settings set plugin.process.gdb-remote.packet-timeout 60"];
+
 /// The repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("LANESCOPE_ROOT"))

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use super::sockets::{address, start};
-use crate::support::{newest, sample::sampled};
+use crate::support::{GDB_PATIENCE, LLDB_PATIENCE, newest, sample::sampled};
 use lanescope::server::ServeOptions;
 
 /// The output of a debugger that runs these commands, and then ends.
@@ -30,12 +30,12 @@ fn session(debugger: impl AsRef<OsStr>, arguments: &[&str], option: &str, comman
 
 fn gdb(debugger: &str, commands: &[&str]) -> String {
     let first = ["set debuginfod enabled off", "set width 0", "target remote :PORT"];
-    session(debugger, &["-q", "-nx", "-batch"], "-ex", &[&first, commands].concat())
+    session(debugger, &[GDB_PATIENCE, &["-q", "-nx", "-batch"]].concat(), "-ex", &[&first, commands].concat())
 }
 
 fn lldb(commands: &[&str]) -> String {
     let first = ["settings set stop-disassembly-display never", "gdb-remote PORT"];
-    session(newest("lldb"), &["-x", "--batch"], "-o", &[&first, commands].concat())
+    session(newest("lldb"), &[LLDB_PATIENCE, &["-x", "--batch"]].concat(), "-o", &[&first, commands].concat())
 }
 
 #[track_caller]

@@ -92,7 +92,7 @@ def answer(threads, question):
 def run():
     with open(os.environ["LANESCOPE_QUESTIONS"]) as file:
         questions = json.load(file)
-    for setting in ("confirm off", "pagination off", "max-value-size unlimited"):
+    for setting in ("confirm off", "pagination off", "max-value-size unlimited", "remotetimeout 60"):
         gdb.execute("set " + setting)
     gdb.execute("target remote " + os.environ["LANESCOPE_SOCKET"], to_string=True)
     threads = {}

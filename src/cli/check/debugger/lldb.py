@@ -112,6 +112,7 @@ def run():
     debugger.SetAsync(False)
     # The cache reads whole lines: a line that is captured in part would have no value at all.
     debugger.HandleCommand("settings set target.process.disable-memory-cache true")
+    debugger.HandleCommand("settings set plugin.process.gdb-remote.packet-timeout 60")
     target = debugger.CreateTarget("")
     failed = lldb.SBError()
     socket = "unix-connect://" + os.environ["LANESCOPE_SOCKET"]
