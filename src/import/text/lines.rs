@@ -45,11 +45,29 @@ pub(in crate::import) struct Lines<R> {
     rest: Vec<u8>,
     /// The text of a wrapped line.
     inner: Vec<u8>,
+    /// The first parts of a line that a container's runtime split, of both streams.
+    output: Vec<u8>,
+    errors: Vec<u8>,
+}
+
+/// The end of a line, as in [`Line`].
+#[derive(Clone, Copy, Debug)]
+struct End {
+    ended: bool,
+    cut: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(in crate::import) fn new(source: R) -> Self {
-        Self { source, number: 0, raw: Vec::new(), rest: Vec::new(), inner: Vec::new() }
+        Self {
+            source,
+            number: 0,
+            raw: Vec::new(),
+            rest: Vec::new(),
+            inner: Vec::new(),
+            output: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 
     /// The next line; `None` at the end.
@@ -57,6 +75,41 @@ impl<R: BufRead> Lines<R> {
     /// # Errors
     /// The source cannot be read.
     pub(in crate::import) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        let mut found = self.read()?;
+        while found.is_some()
+            && let Some(part) = unwrap::part(&self.raw)
+        {
+            let begun = if part.is_error { &mut self.errors } else { &mut self.output };
+            if part.is_last && begun.is_empty() {
+                break;
+            }
+            begun.extend_from_slice(if begun.is_empty() { &part.first } else { &part.text });
+            begun.truncate(MAX_LINE);
+            if part.is_last {
+                self.raw = std::mem::take(begun);
+                break;
+            }
+            found = self.read()?;
+        }
+        // The last parts of a text that ends within a line.
+        let begun = [&mut self.output, &mut self.errors].into_iter().find(|begun| !begun.is_empty());
+        if let (None, Some(begun)) = (found, begun) {
+            self.raw = std::mem::take(begun);
+            found = Some(End { ended: false, cut: false });
+        }
+        let Some(End { ended, cut }) = found else { return Ok(None) };
+        let text = match unwrap::line(&self.raw) {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => {
+                self.inner = text;
+                &self.inner
+            }
+        };
+        Ok(Some(Line { number: self.number, text, ended, cut }))
+    }
+
+    /// Reads a line of the source; `None`: its end.
+    fn read(&mut self) -> io::Result<Option<End>> {
         self.raw.clear();
         self.raw.append(&mut self.rest);
         let is_same = !self.raw.is_empty();
@@ -81,13 +134,6 @@ impl<R: BufRead> Lines<R> {
             self.source.skip_until(b'\n')?;
             ended = true;
         }
-        let text = match unwrap::line(&self.raw) {
-            Cow::Borrowed(text) => text,
-            Cow::Owned(text) => {
-                self.inner = text;
-                &self.inner
-            }
-        };
-        Ok(Some(Line { number: self.number, text, ended, cut }))
+        Ok(Some(End { ended, cut }))
     }
 }

@@ -22,27 +22,64 @@ pub(in crate::import) fn decoded<'r>(source: impl Read + 'r, order: Option<Order
 
 /// A line as the writing program's terminal finally shows it, without its line feed.
 pub(in crate::import) fn line(raw: &[u8]) -> Cow<'_, [u8]> {
-    match of_container(raw) {
-        Some(inner) => Cow::Owned(shown(&inner).into_owned()),
+    match entry(raw) {
+        Some(inner) => Cow::Owned(shown(inner.log.as_bytes()).into_owned()),
         None => shown(raw),
     }
 }
 
-/// The text in a line of Docker's log, with or without blanks between its parts:
-/// `{"log":"text\n","stream":"stderr","time":"..."}`.
-fn of_container(line: &[u8]) -> Option<Vec<u8>> {
-    #[derive(Deserialize)]
-    struct Entry {
-        log: String,
+/// A part of a line that a container's runtime split.
+#[derive(Debug)]
+pub(in crate::import) struct Part {
+    /// Whether it is of the stream for errors.
+    pub(in crate::import) is_error: bool,
+    pub(in crate::import) is_last: bool,
+    /// The line with this part as its first one.
+    pub(in crate::import) first: Vec<u8>,
+    /// The text of this part.
+    pub(in crate::import) text: Vec<u8>,
+}
+
+/// The part of a line: `2025-03-04T12:00:01.1Z stderr P text` of Kubernetes (`F`: the last part), and Docker's entries,
+/// whose last part ends in a line feed.
+pub(in crate::import) fn part(line: &[u8]) -> Option<Part> {
+    if let Some(Entry { log, stream }) = entry(line) {
+        let text = log.into_bytes();
+        let is_last = text.last() == Some(&b'\n');
+        return Some(Part { is_error: stream == "stderr", is_last, first: text.clone(), text });
     }
+    if !line.first()?.is_ascii_digit() {
+        return None;
+    }
+    let mut words = line.splitn(4, |byte| *byte == b' ');
+    let (clock, stream, tag, text) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let is_error = stream == b"stderr";
+    let is_last = tag == b"F" || tag.starts_with(b"F:");
+    let is_part = is_last || tag == b"P" || tag.starts_with(b"P:");
+    if !is_part || !is_error && stream != b"stdout" {
+        return None;
+    }
+    let text = if is_last { text } else { text.strip_suffix(b"\n").unwrap_or(text) };
+    let first = [clock, b" ", stream, b" F ", text].concat();
+    Some(Part { is_error, is_last, first, text: text.to_vec() })
+}
+
+/// An entry of Docker's log.
+#[derive(Deserialize)]
+struct Entry {
+    log: String,
+    #[serde(default)]
+    stream: String,
+}
+
+/// The entry in a line of Docker's log, with or without blanks between its parts:
+/// `{"log":"text\n","stream":"stderr","time":"..."}`.
+fn entry(line: &[u8]) -> Option<Entry> {
     let mut rest = line;
     for mark in [&b"{"[..], b"\"log\"", b":"] {
         rest = rest.trim_ascii_start().strip_prefix(mark)?;
     }
-    rest.trim_ascii_start()
-        .starts_with(b"\"")
-        .then(|| serde_json::from_slice::<Entry>(line).ok())?
-        .map(|entry| entry.log.into())
+    rest.trim_ascii_start().starts_with(b"\"").then(|| serde_json::from_slice(line).ok())?
 }
 
 /// A line without terminal controls, its end, and text that a carriage return overwrites (progress bars).
