@@ -12,10 +12,11 @@ const PERMISSION_FAULTS: BitRange = BitRange { low: 4, high: 7 };
 const WRITE: BitRange = BitRange { low: 18, high: 18 };
 
 impl FaultStatus {
-    /// Whether the register has information. The driver prints 0 for reports after the first one.
+    /// Whether the register has information. The driver prints 0 for reports after the first one, and all ones are what a
+    /// read of an absent register returns.
     #[must_use]
     pub fn is_known(self) -> bool {
-        self.0 != 0
+        self.0 != 0 && self.0 != u32::MAX
     }
 
     /// Whether the page's entry is not valid.

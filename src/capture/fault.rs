@@ -16,18 +16,27 @@ pub struct Fault {
     pub reasons: Vec<FaultReason>,
     /// Whether `reasons` has all reasons of the fault. ROCr's line names the first one of several.
     pub has_all_reasons: bool,
+    /// The status as the reporter names it: `HSA_STATUS_ERROR_OUT_OF_RESOURCES`, or the register of a page fault in
+    /// hexadecimal.
+    pub status: Option<String>,
     /// The driver's number of the GPU.
     pub node: Option<u32>,
+    /// The driver's name of the GPU: `0000:c3:00.0`, its PCI address, or `drmn0`.
+    pub device: Option<String>,
     /// The dump's id of the agent, if the capture identifies it.
     pub agent: Option<u32>,
     /// The source of an inferred `agent`. `None`: the report itself identifies it, or `agent` is unknown.
     pub agent_inferred: Option<AgentInference>,
     /// The hardware client: `TCP`, `SQC`.
     pub client: Option<String>,
+    /// The ring of a hang: `gfx_0.1.0`.
+    pub ring: Option<String>,
     /// The kernel that the report names.
     pub kernel: Option<String>,
     /// Process id.
     pub process: Option<u32>,
+    /// Whether the capture is of another process.
+    pub is_of_other_process: bool,
     /// The failed assertion, if the program printed it.
     pub assertion: Option<FailedAssertion>,
     /// The first reporter.
@@ -52,11 +61,24 @@ impl Fault {
         self.is_of_waves() && self.agent.is_none_or(|of| of == agent)
     }
 
-    /// Whether waves may have made the access: the client is their vector or scalar cache, or unknown. Others are the
-    /// command processor, copies (SDMA), media and the driver itself.
+    /// Whether it may be a fault of the captured waves.
     #[must_use]
     pub fn is_of_waves(&self) -> bool {
-        self.client.as_deref().is_none_or(|client| client.starts_with("TCP") || client.starts_with("SQC"))
+        self.foreign().is_none()
+    }
+
+    /// The fact by which the report is not about the captured waves.
+    #[must_use]
+    pub fn foreign(&self) -> Option<Foreign> {
+        if self.is_of_other_process {
+            return Some(Foreign::Process);
+        }
+        match self.client.as_deref()? {
+            DRIVER => Some(Foreign::Driver),
+            // Their vector and scalar caches.
+            client if client.starts_with("TCP") || client.starts_with("SQC") => None,
+            _ => Some(Foreign::Client),
+        }
     }
 
     /// The reported page of an access to memory, or the address that the user gives.
@@ -64,6 +86,20 @@ impl Fault {
     pub fn page(&self) -> Option<FaultAddress> {
         self.address.filter(|_| matches!(self.kind, FaultKind::Page | FaultKind::Memory))
     }
+}
+
+/// The client of accesses in the driver's own address space, VMID 0: no wave runs there.
+pub const DRIVER: &str = "driver (VMID 0)";
+
+/// A fact by which a report is not about the captured waves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Foreign {
+    /// The report is of another process than the capture.
+    Process,
+    /// The access was in the driver's own address space.
+    Driver,
+    /// The client runs no waves: the command processor, copies (SDMA), media.
+    Client,
 }
 
 /// Maximum number of reported faults of a capture: a kernel log repeats faults for as long as it runs. A list of that
@@ -116,6 +152,8 @@ pub enum FaultKind {
     Queue,
     /// A GPU that did not respond, and that the driver reset.
     Hang,
+    /// A release of memory that the GPU uses.
+    InUse,
 }
 
 /// A reported address: its low bits are unknown, if the report names a page.
@@ -160,6 +198,8 @@ pub enum FaultReason {
     SramEcc,
     /// A hang from which the driver recovered.
     HangRecovery,
+    /// The memory is in use.
+    InUse,
 }
 
 /// The source of an inferred agent of a fault.
@@ -184,6 +224,12 @@ pub enum FaultSource {
     Hip,
     /// The kernel log.
     KernelLog,
+    /// A device core dump of the kernel.
+    DeviceDump,
+    /// AMD's library of the driver's interface (libhsakmt).
+    Thunk,
+    /// tinygrad.
+    Tinygrad,
     /// The dump's own table.
     #[default]
     Dump,
@@ -201,6 +247,9 @@ impl FaultSource {
             Self::Offload => "LLVM's offload runtime",
             Self::Hip => "HIP",
             Self::KernelLog => "the kernel log",
+            Self::DeviceDump => "the kernel's device core dump",
+            Self::Thunk => "libhsakmt",
+            Self::Tinygrad => "tinygrad",
             Self::Dump => "the dump",
             Self::User => "the user",
         }
@@ -231,6 +280,12 @@ values! {
         Launch "launch",
         Queue "queue",
         Hang "hang",
+        InUse "in_use",
+    }
+    Foreign {
+        Process "process",
+        Driver "driver",
+        Client "client",
     }
     FaultAccess {
         Read "read",
@@ -245,6 +300,7 @@ values! {
         DramEcc "dram_ecc",
         SramEcc "sram_ecc",
         HangRecovery "hang_recovery",
+        InUse "in_use",
     }
     AgentInference {
         OnlyGpu "only_gpu",
@@ -256,6 +312,9 @@ values! {
         Offload "offload",
         Hip "hip",
         KernelLog "kernel_log",
+        DeviceDump "device_dump",
+        Thunk "libhsakmt",
+        Tinygrad "tinygrad",
         Dump "dump",
         User "user",
     }

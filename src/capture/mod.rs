@@ -17,8 +17,8 @@ pub use crate::mapping::Changes;
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
 pub use fault::{
-    AgentInference, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport,
-    FaultSource, MAX_FAULTS, PAGE,
+    AgentInference, DRIVER, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason,
+    FaultReport, FaultSource, Foreign, MAX_FAULTS, PAGE,
 };
 pub use listing::{CodeText, MAX_CODE_TEXTS, MAX_TEXT_INSTRUCTIONS, TextInstruction};
 pub use memory::{MemoryMap, Segment, joined};

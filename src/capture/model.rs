@@ -64,6 +64,8 @@ pub struct Provenance {
     pub host: Option<String>,
     /// The captured command.
     pub command: Option<String>,
+    /// The captured process.
+    pub process: Option<u32>,
     /// Anything else.
     pub note: Option<String>,
     /// Notes of the writer, such as data lost on the way. The importer bounds them.

@@ -51,6 +51,7 @@ fn people(dump: &Dump, out: &mut String) -> std::fmt::Result {
         ("created", &from.created),
         ("host", &from.host),
         ("command", &from.command),
+        ("process", &from.process.map(|process| process.to_string())),
         ("note", &from.note),
     ];
     for (what, text) in told {

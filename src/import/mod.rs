@@ -59,7 +59,7 @@ pub struct Opened {
 }
 
 /// Opens a capture of any supported format: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of
-/// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder, also in a zip).
+/// ROCm's debug agent, umr's waves (text, JSON, RADV's hang folder, also in a zip), or amdgpu's device core dump.
 ///
 /// Reads only manifests, headers and wave state; of bulk data it checks the size. Logs and umr's output are text, in
 /// UTF-8 or in UTF-16 with a byte order mark, and are read as a whole.
@@ -80,7 +80,8 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
 /// A log cannot be read.
 pub fn add_faults(opened: &mut Opened, options: &Options) -> Result<(), ImportError> {
     for path in &options.logs {
-        let reported = faults::read_log(path, &mut opened.problems)?;
+        let own = faults::Own::of(&opened.capture);
+        let reported = faults::read_log(path, own, &mut opened.problems)?;
         opened.problems.extend(reported.into_capture(&mut opened.capture));
     }
     let by_user = options.fault_address.map(faults::Reported::by_user);
@@ -150,6 +151,7 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
         }
         Format::AgentLog => (agent_log::open(&name(), text(file), folder, targets, options)?, Reads::Log),
         Format::UmrText => (umr::open(&name(), text(file), folder, targets, options)?, Reads::Umr),
+        Format::DeviceDump => (faults::open_device_dump(&name(), text(file))?, Reads::Log),
         Format::UmrJson => {
             let size = order.map_or(Some(size), |_| None);
             (umr::open_json(&name(), decoded(file, order), size, targets, options)?, Reads::Umr)
@@ -203,7 +205,7 @@ fn reports(path: &Path, other: &sniff::OtherFileError) -> Option<String> {
     if !other.is_text() {
         return None;
     }
-    let reported = faults::read_log(path, &mut Vec::new()).ok()?.lines();
+    let reported = faults::read_log(path, faults::Own::default(), &mut Vec::new()).ok()?.lines();
     if reported.is_empty() {
         return None;
     }

@@ -31,6 +31,8 @@ pub(super) enum Format {
     UmrText,
     /// umr's JSON on waves, alone or in other text.
     UmrJson,
+    /// A device core dump of amdgpu, which has no waves.
+    DeviceDump,
 }
 
 /// The description of other text.
@@ -93,6 +95,9 @@ fn text_within<R: Read>(
 ) -> io::Result<Result<Format, OtherFileError>> {
     if is_manifest(start) {
         return Ok(Ok(Format::Manifest));
+    }
+    if text_of(start).starts_with(faults::DEVICE_DUMP.as_bytes()) {
+        return Ok(Ok(Format::DeviceDump));
     }
     if let Some(format) = first_line_of_a_log(start).0 {
         return Ok(Ok(format));

@@ -9,7 +9,7 @@ use super::Style;
 use super::schema::{Hex, Schema};
 use crate::capture::{
     AgentInference, FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation,
-    PAGE,
+    Foreign, PAGE,
 };
 use crate::debuginfo::source_name;
 
@@ -33,10 +33,20 @@ pub fn sentence(fault: &Fault) -> String {
     }
     let own = [
         fault.node.map(|node| format!("GPU node {node}")),
+        fault.device.as_ref().map(|device| format!("GPU {device}")),
         fault.agent.map(|agent| format!("agent {agent}{}", fault.agent_inferred.map_or("", inferred))),
         fault.client.as_ref().map(|client| format!("client {client}{}", purpose(client))),
+        fault.ring.as_ref().map(|ring| format!("ring {ring}")),
         fault.kernel.as_ref().map(|kernel| format!("kernel {}", source_name(kernel))),
         fault.process.map(|process| format!("process {process}")),
+        fault.foreign().map(|why| format!("not of these waves: {}", foreign(why))),
+        // A name is that of the kind, or in the subject.
+        fault
+            .status
+            .as_ref()
+            .filter(|status| status.starts_with("0x"))
+            .map(|status| format!("status {status}")),
+        lost_row(fault).map(str::to_owned),
     ];
     for part in own.into_iter().flatten() {
         let _ = write!(text, "; {part}");
@@ -46,6 +56,22 @@ pub fn sentence(fault: &Fault) -> String {
     let reports: Vec<String> = reports.map(|(by, place)| reporter(by, place.as_ref())).collect();
     let _ = write!(text, "; reported by {}", reports.join(" and "));
     text
+}
+
+/// Why a report is not about the captured waves.
+fn foreign(why: Foreign) -> &'static str {
+    match why {
+        Foreign::Process => "the capture is of another process",
+        Foreign::Driver => "the driver's own address space",
+        Foreign::Client => "the client runs none",
+    }
+}
+
+/// The row that a report lacks: without it the page is unknown.
+fn lost_row(fault: &Fault) -> Option<&'static str> {
+    let is_lost =
+        fault.source == FaultSource::KernelLog && fault.kind == FaultKind::Page && fault.address.is_none();
+    is_lost.then_some("its row `in page starting at address` is missing")
 }
 
 /// The access with its address: `write to page 0x1000`.
@@ -71,7 +97,7 @@ fn subject(fault: &Fault) -> String {
         FaultKind::Page | FaultKind::Memory => format!("{access} {}", place(fault.address)),
         FaultKind::Aperture => format!("{access} memory outside all apertures"),
         FaultKind::IllegalInstruction => "illegal instruction".to_owned(),
-        FaultKind::Exception => "hardware exception".to_owned(),
+        FaultKind::Exception => "hardware exception".to_owned() + &agents_words(fault),
         FaultKind::Ecc if fault.address.is_some() => {
             format!("uncorrectable memory error at {}", place(fault.address))
         }
@@ -80,10 +106,24 @@ fn subject(fault: &Fault) -> String {
             Some(of) => assertion(of),
             None => "failed assertion".to_owned(),
         },
-        FaultKind::Launch => "failed kernel launch".to_owned(),
-        FaultKind::Queue => "queue error".to_owned(),
+        FaultKind::Launch => "failed kernel launch".to_owned() + &status(fault) + &agents_words(fault),
+        FaultKind::Queue => "queue error".to_owned() + &status(fault) + &agents_words(fault),
         FaultKind::Hang => "GPU hang".to_owned(),
+        FaultKind::InUse => format!("release of {}", place(fault.address)),
     }
+}
+
+/// `: debug trap`: the words that the debug agent of 2018 has for a status.
+fn agents_words(fault: &Fault) -> String {
+    let words =
+        fault.status.as_deref().filter(|status| !status.starts_with("HSA_") && !status.starts_with("0x"));
+    words.map_or_else(String::new, |words| format!(": {}", words.to_ascii_lowercase()))
+}
+
+/// `: out of resources`: the words of a status's name.
+fn status(fault: &Fault) -> String {
+    let name = fault.status.as_deref().and_then(|status| status.strip_prefix("HSA_STATUS_ERROR_"));
+    name.map_or_else(String::new, |name| format!(": {}", name.to_ascii_lowercase().replace('_', " ")))
 }
 
 /// Maximum number of characters of a condition or name in a sentence.
@@ -114,13 +154,16 @@ fn reason(reason: FaultReason) -> &'static str {
         FaultReason::DramEcc => "DRAM ECC failure",
         FaultReason::SramEcc => "SRAM ECC failure",
         FaultReason::HangRecovery => "generic hang recovery",
+        FaultReason::InUse => "memory in use",
     }
 }
 
 /// The purpose of a hardware client that runs no waves.
 fn purpose(client: &str) -> &'static str {
-    const PURPOSES: [(&str, &str); 5] = [
+    const PURPOSES: [(&str, &str); 7] = [
         ("SDMA", " (copies)"),
+        ("CB", " (graphics)"),
+        ("DB", " (graphics)"),
         ("CP", " (command processor)"),
         ("mmhub", " (media and copies)"),
         ("VCN", " (media)"),
@@ -177,8 +220,12 @@ pub struct ReportedFault {
     pub reasons: Vec<FaultReason>,
     /// Whether the report lists all reasons.
     pub all_reasons: bool,
+    /// The status by name or number, as reported.
+    pub status: Option<String>,
     /// The driver's number of the GPU.
     pub node: Option<u32>,
+    /// The driver's name of the GPU: its PCI address, or `drmn0`.
+    pub device: Option<String>,
     /// The dump's id of the agent.
     pub gpu: Option<u32>,
     /// The source of an inferred `gpu`: `only_gpu` (the core has one GPU) or `same_node` (another report with the same
@@ -186,10 +233,15 @@ pub struct ReportedFault {
     pub gpu_inferred: Option<AgentInference>,
     /// The hardware client.
     pub client: Option<String>,
+    /// The ring of a hang.
+    pub ring: Option<String>,
     /// The kernel.
     pub kernel: Option<String>,
     /// Process id.
     pub process: Option<u32>,
+    /// Why the report is not about the captured waves: `process` (the capture is of another one), `driver` (its own
+    /// address space), `client` (one that runs no waves).
+    pub foreign: Option<Foreign>,
     /// The assertion of a report of one.
     pub assertion: Option<ReportedAssertion>,
     /// The first reporter, by a name of docs/dump-format.md.
@@ -253,12 +305,16 @@ pub(crate) fn one(fault: &Fault) -> ReportedFault {
         access: fault.access,
         reasons: fault.reasons.clone(),
         all_reasons: fault.has_all_reasons,
+        status: fault.status.clone(),
         node: fault.node,
+        device: fault.device.clone(),
         gpu: fault.agent,
         gpu_inferred: fault.agent_inferred,
         client: fault.client.clone(),
+        ring: fault.ring.clone(),
         kernel: fault.kernel.clone(),
         process: fault.process,
+        foreign: fault.foreign(),
         assertion: fault.assertion.as_ref().map(assertion_json),
         source: fault.source,
         place: fault.place.clone(),

@@ -97,7 +97,7 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     {
         add(&mut found.missing, MissingData::StopReason);
     }
-    let is_hang_reported = |fault: &Fault| fault.kind == FaultKind::Hang;
+    let is_hang_reported = |fault: &Fault| fault.kind == FaultKind::Hang && fault.is_of_waves();
     let is_of_none = |fault: &Fault| is_hang_reported(fault) || !fault.is_of_waves();
     if question.wants_hang || !has_faulted && faults.iter().all(is_of_none) {
         let mut missing = Vec::new();
@@ -299,8 +299,14 @@ fn walks<'s, 'a>(
 fn unexplained(faults: &[Fault], groups: &[&Group<'_>], all: &[(&Group<'_>, Sighted<'_>)]) -> Vec<u64> {
     let explained: BTreeSet<u64> = all.iter().flat_map(|(_, one)| one.pages()).collect();
     let agents: BTreeSet<u32> = groups.iter().map(|group| group.agent).collect();
+    let is_explained = |fault: &&Fault| fault.page().is_some_and(|page| explained.contains(&page.start));
+    // The process of a page that an access leads to is that of the waves: reports of others are not about them.
+    let own: BTreeSet<u32> = faults.iter().filter(is_explained).filter_map(|fault| fault.process).collect();
+    let is_own = |fault: &Fault| own.is_empty() || fault.process.is_none_or(|process| own.contains(&process));
     let is_here = |fault: &&Fault| {
-        agents.iter().any(|agent| fault.concerns(*agent)) && fault.access != Some(FaultAccess::Execute)
+        agents.iter().any(|agent| fault.concerns(*agent))
+            && fault.access != Some(FaultAccess::Execute)
+            && is_own(fault)
     };
     let pages = faults.iter().filter(is_here).filter_map(|fault| Some(fault.page()?.start));
     let pages: BTreeSet<u64> = pages.filter(|start| !explained.contains(start)).collect();

@@ -16,7 +16,7 @@ pub fn summary(counts: StopCounts, left_out: usize, faults: &[Fault]) -> String 
         stops += &format!("; {others}");
     }
     let unknown = unknown(counts);
-    match faults.first() {
+    match faults.iter().find(|fault| fault.is_of_waves()) {
         Some(first) => format!("{stops}{unknown}. Reported: {}.", fault::sentence(first)),
         None if counts.faulted == 0 => format!("{stops}, no fault is reported{unknown}."),
         None => format!("{stops}, no page is reported{unknown}."),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::causes::{cause_names, stop_text, stopped_for, unknown};
 use super::facts::{Facts, Wave};
 use super::{Numbered, obstacle};
+use crate::capture::Fault;
 use crate::check::causes::is_named;
 use crate::check::file::{FaultLine, Span};
 use crate::check::outcome::Verdict;
@@ -32,7 +33,7 @@ pub(super) fn fault(
     part: &mut Option<Span>,
 ) -> Verdict {
     let groups = groups(facts);
-    let is_reported = !facts.subject.dump.capture().faults.is_empty();
+    let is_reported = facts.subject.dump.capture().faults.iter().any(Fault::is_of_waves);
     let FaultLine::Causes(names) = expected else {
         return match (groups.is_empty() && !is_reported, facts.unknown_faults()) {
             (true, None) => Verdict::Holds,
@@ -165,7 +166,7 @@ fn differs(
     if causes.is_empty() {
         let cause = facts.triage().cause.as_ref().and_then(|cause| cause_names(cause).first());
         let got = cause.map(|name| (*name).to_owned());
-        let is_reported = !facts.subject.dump.capture().faults.is_empty();
+        let is_reported = facts.subject.dump.capture().faults.iter().any(Fault::is_of_waves);
         return match (got, is_reported) {
             (Some(got), _) => line.differs(Some(got.clone()), got),
             (None, true) => line.differs(None, "a reported fault of another kind".to_owned()),

@@ -445,7 +445,7 @@ impl<'p> Reader<'p> {
             None => {}
         }
         if !of.is_some_and(|found| self.disassembled(text, found)) {
-            self.faults.line(line.number, line.text);
+            self.faults.line(&line);
         }
         let hints = &mut self.log.hints;
         if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {

@@ -131,6 +131,7 @@ impl<'m> Builder<'m, '_> {
             provenance.host = text("host", &given.host);
             provenance.command = text("command", &given.command);
             provenance.note = text("note", &given.note);
+            provenance.process = self.problems.small(&key, "process", &given.process);
         }
         if let Field::Given(slim) = &self.manifest.slim {
             provenance.notes = texts(&slim.notes);

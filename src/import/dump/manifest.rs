@@ -43,6 +43,7 @@ tables! {
         created: Text<'de>,
         host: Text<'de>,
         command: Text<'de>,
+        process: u64,
         note: Text<'de>,
     }
 
@@ -220,10 +221,13 @@ tables! {
         access: Text<'de>,
         reasons: Vec<Field<Text<'de>>>,
         all_reasons: bool,
+        status: Text<'de>,
         node: u64,
+        device: Text<'de>,
         agent: u64,
         agent_inferred: Text<'de>,
         client: Text<'de>,
+        ring: Text<'de>,
         kernel: Text<'de>,
         process: u64,
         assertion: FailedAssertion<'de>,

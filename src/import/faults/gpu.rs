@@ -1,13 +1,17 @@
-//! The GPU of a report that has the driver's number of it alone.
+//! The process of a report, and the GPU of one that has the driver's number of it alone.
 
 use std::collections::BTreeSet;
 
 use crate::capture::{AgentInference, Capture, Fault};
 
-/// Names the agents of reports by their numbers: the agent of another report with the same number, or the only GPU of
+/// Marks reports of other processes, and names the agents of reports by their numbers: the agent of another report with the same number, or the only GPU of
 /// a core. The driver numbers processors and GPUs together, so a number alone names none of several GPUs. These agents
 /// are marked as inferred.
 pub(in crate::import) fn identify(capture: &mut Capture) {
+    let process = capture.provenance.process;
+    for fault in &mut capture.faults {
+        fault.is_of_other_process = process.zip(fault.process).is_some_and(|(own, of)| own != of);
+    }
     let only = match capture.agents.as_slice() {
         // A core lists all GPUs of its process, with the driver's facts. Other captures may list those of waves alone.
         [agent] if agent.hardware.is_some() => Some(agent.id),

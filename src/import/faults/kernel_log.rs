@@ -1,16 +1,9 @@
-//! amdgpu's page faults in the kernel log (gmc_v9_0.c to gmc_v12_0.c), and in RADV's files.
+//! The grammar of amdgpu's rows in the kernel log, on Linux and FreeBSD, and in RADV's files: page faults (`gmc_v9_0.c` to
+//! `gmc_v12_0.c`) and hangs (`amdgpu_job.c`, `kfd_device_queue_manager.c`, `mes_v11_0.c`).
 
-use super::line::{self, access, after, name, pointer};
-use super::merge::Found;
-use crate::arch::FaultStatus;
-use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource, FileLocation, PAGE};
-use crate::import::text::Cursor;
-
-/// Maximum number of GPUs with a begun report.
-const MAX_GPUS: usize = 64;
-
-/// The client of accesses in the driver's own address space, VMID 0: no wave runs there.
-const DRIVER: &str = "driver (VMID 0)";
+use super::line::{self, after, from, name, pointer};
+use crate::capture::{Fault, FaultAddress, FaultKind, FaultSource, PAGE};
+use crate::import::text::{Cursor, find};
 
 /// A line of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,30 +16,43 @@ pub(super) enum Row {
         is_driver: bool,
         process: Option<u32>,
     },
+    /// ` Process app pid 12 thread app pid 12`, on a line of its own since Linux 6.9, and of a hang
+    Process(u32),
     /// `in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)`
     Page(FaultAddress),
     /// `GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031`
     Status(u32),
     /// `Faulty UTCL2 client ID: TCP (0x8)`
     Client(String),
-    /// ` Process app pid 12 thread app pid 12`, on a line of its own since Linux 6.9
-    Process(u32),
+    /// A sign of a hang or of a reset.
+    Hang {
+        /// The ring, if the row names it.
+        ring: Option<String>,
+    },
+    /// Memory errors.
+    Ecc,
+}
+
+fn row(row: Row) -> line::Row {
+    line::Row::Kernel(row)
 }
 
 pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
     let before = text.get(..at)?;
-    let is_gpu = |hub: &str| crate::import::text::find(before, hub).is_some();
-    let is_mmhub = is_gpu("[mmhub");
-    if !is_mmhub && !is_gpu("[gfxhub") {
+    let is_mmhub = find(before, "[mmhub").is_some();
+    if !is_mmhub && find(before, "[gfxhub").is_none() {
         return None;
     }
-    let is_driver = after(text, "vmid:").and_then(|text| Cursor::new(text).decimal()) == Some(0);
-    Some(line::Row::Kernel(Row::Header { is_mmhub, is_driver, process: process_id(text) }))
+    let vmid = after(text, "vmid:").map(Cursor::new).and_then(|mut cursor| {
+        let vmid = cursor.decimal()?;
+        (!cursor.rest.is_empty()).then_some(vmid)
+    });
+    Some(row(Row::Header { is_mmhub, is_driver: vmid == Some(0), process: process_id(text) }))
 }
 
 pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
-    let address = pointer(text.get(at..)?)?;
-    Some(line::Row::Kernel(Row::Page(FaultAddress { bytes: PAGE, ..address })))
+    let (address, _) = pointer(text.get(at..)?)?;
+    Some(row(Row::Page(FaultAddress { bytes: PAGE, ..address })))
 }
 
 /// `at page 0x0000000100801000 from 27`, before Linux 5.1.
@@ -55,160 +61,117 @@ pub(super) fn old_page(text: &[u8], at: usize) -> Option<line::Row> {
 }
 
 pub(super) fn status(text: &[u8], at: usize) -> Option<line::Row> {
-    let mut cursor = Cursor::new(text.get(at..)?);
-    cursor.spaces();
-    let status = u32::try_from(cursor.address()?).ok()?;
-    Some(line::Row::Kernel(Row::Status(status)))
+    register(text.get(at..)?).map(|status| row(Row::Status(status)))
 }
 
-/// The client by name; the kernel prints `unknown` for one without a name. RADV: `CLIENT_ID: (TCP) 0x8`.
+/// The value of a register, which a byte follows.
+pub(super) fn register(text: &[u8]) -> Option<u32> {
+    let mut cursor = Cursor::new(text);
+    cursor.spaces();
+    let value = u32::try_from(cursor.address()?).ok()?;
+    (!cursor.rest.is_empty()).then_some(value)
+}
+
+/// The client by name, which may have parentheses of its own: `SQC (inst) (0x9)`. The kernel prints `unknown` for one
+/// without a name. RADV: `CLIENT_ID: (TCP) 0x8`.
 pub(super) fn client(text: &[u8], at: usize) -> Option<line::Row> {
     let text = text.get(at..)?;
-    let text = text.strip_prefix(b"(").unwrap_or(text);
-    let end = text.iter().position(|byte| matches!(byte, b' ' | b')')).unwrap_or(text.len());
-    let client = name(text.get(..end)?).filter(|name| name != "unknown")?;
-    Some(line::Row::Kernel(Row::Client(client)))
+    let client = match text.strip_prefix(b"(") {
+        Some(inner) => inner.get(..find(inner, ") 0x")?)?,
+        None => text.get(..find(text, " (0x")?)?,
+    };
+    let client = name(client).filter(|name| name != "unknown")?;
+    Some(row(Row::Client(client)))
 }
 
 pub(super) fn process(text: &[u8], _: usize) -> Option<line::Row> {
-    process_id(text).map(|process| line::Row::Kernel(Row::Process(process)))
+    process_id(text).map(|process| row(Row::Process(process)))
 }
 
 fn process_id(text: &[u8]) -> Option<u32> {
-    let text = after(text, "rocess ")?;
-    let process = Cursor::new(after(text, " pid ")?).decimal()?;
-    u32::try_from(process).ok().filter(|process| *process > 0)
+    let text = after(text, "rocess ").or_else(|| after(text, "rocess: "))?;
+    line::process(after(text, " pid ")?)
 }
 
-/// The driver derives its reasons from the same bits.
-fn reasons(status: FaultStatus) -> Vec<FaultReason> {
-    let reasons = [
-        (status.is_invalid(), FaultReason::NotPresent),
-        (status.is_read_only(), FaultReason::ReadOnly),
-        (status.is_no_execute(), FaultReason::NoExecute),
-    ];
-    reasons.into_iter().filter(|(is_set, _)| *is_set).map(|(_, reason)| reason).collect()
+/// Whether the driver printed a line: its name is before the message.
+fn is_of_driver(before: &[u8]) -> bool {
+    device(before).is_some() || find(before, "amdgpu").is_some() || find(before, "amdkfd").is_some()
 }
 
-/// A report during reading.
-#[derive(Clone, Debug, Default)]
-struct Begun {
-    /// The GPU's PCI address in the line's prefix.
-    gpu: Option<u32>,
-    fault: Fault,
-    status: Option<FaultStatus>,
-    is_mmhub: bool,
-    is_driver: bool,
+/// `amdgpu 0000:08:00.0: amdgpu: GPU reset begin!. Source:  3`
+pub(super) fn hang(text: &[u8], at: usize) -> Option<line::Row> {
+    let before = text.get(..at)?.strip_suffix(b"GPU reset begin!")?;
+    (is_of_driver(before) && before.trim_ascii_end().last().is_some_and(|sign| matches!(sign, b':' | b']')))
+        .then(|| row(Row::Hang { ring: None }))
 }
 
-impl Begun {
-    fn finish(self) -> Option<Found> {
-        let mut fault = self.fault;
-        fault.address?;
-        if let Some(status) = self.status.filter(|status| status.is_known()) {
-            fault.reasons = reasons(status);
-            fault.has_all_reasons = true;
-            let by_reason = access(&fault.reasons).filter(|access| *access == FaultAccess::Execute);
-            let by_bit = if status.is_write() { FaultAccess::Write } else { FaultAccess::Read };
-            fault.access = Some(by_reason.unwrap_or(by_bit));
-        } else if self.status.is_some() {
-            // A status of 0 belongs to no client; the driver prints the name of number 0.
-            fault.client = None;
-        }
-        if self.is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
-            fault.client = Some("mmhub".to_owned());
-        }
-        if self.is_driver {
-            fault.client = Some(DRIVER.to_owned());
-        }
-        Some(Found { fault, location: self.gpu })
+/// `amdgpu 0000:c3:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3`, `... timeout, but soft recovered`
+pub(super) fn ring_timeout(text: &[u8], at: usize) -> Option<line::Row> {
+    let before = text.get(..at)?;
+    let end = memchr::memmem::rfind(before, b" timeout, ")?;
+    let start = memchr::memmem::rfind(before.get(..end)?, b"ring ")?;
+    named_ring(before, start, start + "ring ".len(), end)
+}
+
+/// `Starting gfx_0.1.0 ring reset`, `Ring gfx_0.1.0 reset succeeded`
+pub(super) fn ring_reset(text: &[u8], at: usize) -> Option<line::Row> {
+    let before = text.get(..at)?;
+    if let Some(end) = before.strip_suffix(b" ring reset").map(<[u8]>::len) {
+        let start = memchr::memmem::rfind(before, b"Starting ")?;
+        return named_ring(before, start, start + "Starting ".len(), end);
     }
+    let end = memchr::memmem::rfind(before, b" reset ")?;
+    let start = memchr::memmem::rfind(before.get(..end)?, b"Ring ")?;
+    named_ring(before, start, start + "Ring ".len(), end)
 }
 
-/// Joins the lines of reports, by GPU.
-#[derive(Debug, Default)]
-pub(super) struct KernelLog {
-    begun: Vec<Begun>,
-    /// Whether a report has a status: those with a status of 0 then repeat it.
-    has_status: bool,
-    /// Reports without a status, or with one of 0.
-    without: Vec<Found>,
+/// The hang of the ring whose name is a word at a range of a line; `start`: the message's.
+fn named_ring(text: &[u8], start: usize, first: usize, end: usize) -> Option<line::Row> {
+    let ring = text.get(first..end).filter(|ring| !ring.contains(&b' '))?;
+    is_of_driver(text.get(..start)?).then_some(())?;
+    Some(row(Row::Hang { ring: Some(name(ring)?) }))
 }
 
-impl KernelLog {
-    /// Reads a row; returns a complete report.
-    pub(super) fn row(&mut self, text: &[u8], row: Row, place: Option<FileLocation>) -> Option<Found> {
-        let gpu = gpu(text);
-        let index = self.begun.iter().position(|begun| begun.gpu == gpu);
-        let known = index.and_then(|index| self.begun.get_mut(index));
-        let begins = match (&row, &known) {
-            (Row::Header { .. }, _) => true,
-            (Row::Page(_), Some(known)) => known.fault.address.is_some(),
-            (Row::Page(_), None) => true,
-            _ => false,
-        };
-        let mut done = None;
-        if begins {
-            let fault = Fault { source: FaultSource::KernelLog, place, ..Fault::default() };
-            let new = Begun { gpu, fault, ..Begun::default() };
-            let before = match known {
-                Some(known) => Some(std::mem::replace(known, new)),
-                None => {
-                    let oldest = (self.begun.len() >= MAX_GPUS).then(|| self.begun.remove(0));
-                    self.begun.push(new);
-                    oldest
-                }
-            };
-            done = before.and_then(|before| self.end(before));
-        }
-        let begun = self.begun.iter_mut().find(|begun| begun.gpu == gpu)?;
-        match row {
-            Row::Header { is_mmhub, is_driver, process } => {
-                begun.is_mmhub = is_mmhub;
-                begun.is_driver = is_driver;
-                begun.fault.process = process;
-            }
-            Row::Page(address) => begun.fault.address = Some(address),
-            Row::Status(status) => begun.status = begun.status.or(Some(FaultStatus(status))),
-            Row::Client(client) => begun.fault.client = begun.fault.client.take().or(Some(client)),
-            // The driver prints the process before the page.
-            Row::Process(process) if begun.fault.address.is_none() => {
-                begun.fault.process = begun.fault.process.or(Some(process));
-            }
-            Row::Process(_) => {}
-        }
-        done
-    }
-
-    /// Ends a report: one with a status is returned, another one waits for the end of the log.
-    fn end(&mut self, begun: Begun) -> Option<Found> {
-        let has_status = begun.status.is_some_and(FaultStatus::is_known);
-        let is_zero = begun.status.is_some() && !has_status;
-        self.has_status |= has_status;
-        let found = begun.finish()?;
-        if !is_zero {
-            return Some(found);
-        }
-        if self.without.len() < crate::capture::MAX_FAULTS {
-            self.without.push(found);
-        }
-        None
-    }
-
-    /// The reports that the end of the log completes. Those with a status of 0 count if no other one has a status.
-    pub(super) fn finish(mut self) -> Vec<Found> {
-        let begun = std::mem::take(&mut self.begun);
-        let mut found: Vec<Found> = begun.into_iter().filter_map(|begun| self.end(begun)).collect();
-        if !self.has_status {
-            found.append(&mut self.without);
-        }
-        found
-    }
+/// A message of the driver's that is the whole rest of its line: older kernels print no name before it.
+pub(super) fn alone(text: &[u8], at: usize) -> Option<line::Row> {
+    from(text, at).trim_ascii().is_empty().then(|| row(Row::Hang { ring: None }))
 }
 
-/// The PCI address before a message: `amdgpu 0000:03:00.0: `, as bus, device and function.
-fn gpu(text: &[u8]) -> Option<u32> {
+/// `amdgpu: MES failed to respond to msg=REMOVE_QUEUE`, and others with a value behind the mark.
+pub(super) fn hang_of_queues(text: &[u8], at: usize) -> Option<line::Row> {
+    is_of_driver(text.get(..at)?).then(|| row(Row::Hang { ring: None }))
+}
+
+/// `amdgpu 0000:08:00.0: amdgpu: 1 uncorrectable hardware errors detected in umc block`
+pub(super) fn hardware_errors(text: &[u8], at: usize) -> Option<line::Row> {
+    let before = text.get(..at)?;
+    let number = before.rsplit(|byte| *byte == b' ').nth(6)?;
+    let has_some = number.iter().all(u8::is_ascii_digit) && number.iter().any(|digit| *digit != b'0');
+    (has_some && is_of_driver(before)).then(|| row(Row::Ecc))
+}
+
+/// The driver's name of the GPU before a message: `amdgpu 0000:03:00.0: `, and on FreeBSD `drmn0: `.
+pub(super) fn device(text: &[u8]) -> Option<String> {
+    pci(text).or_else(|| {
+        let at = find(text, "drmn")?;
+        let is_word =
+            at.checked_sub(1).and_then(|at| text.get(at)).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        let mut cursor = Cursor::new(from(text, at + "drmn".len()));
+        let number = cursor.decimal().filter(|_| is_word && cursor.take(":"))?;
+        Some(format!("drmn{number}"))
+    })
+}
+
+fn pci(text: &[u8]) -> Option<String> {
     let mut cursor = Cursor::new(after(text, "amdgpu ")?);
+    let address = cursor.run(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
+    let address = std::str::from_utf8(address.strip_suffix(b":").unwrap_or(address)).ok()?;
+    location(address).map(|_| address.to_ascii_lowercase())
+}
+
+/// PCI domain, bus, device and function of `0000:03:00.0`, as `Hardware::location` has them.
+pub(super) fn location(device: &str) -> Option<u32> {
+    let mut cursor = Cursor::new(device.as_bytes());
     let mut number = |separator: &str, digits: usize| {
         let (found, value) = cursor.hex()?;
         (found == digits && cursor.take(separator)).then_some(value)
@@ -218,4 +181,9 @@ fn gpu(text: &[u8]) -> Option<u32> {
     let location = bus << 8 | (device & 0x1f) << 3 | function;
     // The driver's location has no domain: it is kept apart in the upper half.
     u32::try_from(domain << 16 | location).ok()
+}
+
+/// A report of the kernel log.
+pub(super) fn fault(kind: FaultKind) -> Fault {
+    Fault { kind, source: FaultSource::KernelLog, ..Fault::default() }
 }

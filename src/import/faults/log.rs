@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use super::Reported;
+use super::{Own, Reported};
 use crate::capture::{FaultSource, FileLocation, Problem};
 use crate::import::file::open_regular;
 use crate::import::problem::{Do, ImportError, problem};
@@ -18,18 +18,27 @@ const MAX_LOG: u64 = 1 << 30;
 ///
 /// # Errors
 /// The operating system's error for the file.
-pub(in crate::import) fn read(path: &Path, problems: &mut Vec<Problem>) -> Result<Reported, ImportError> {
-    read_within(path, MAX_LOG, problems)
+pub(in crate::import) fn read(
+    path: &Path,
+    own: Own,
+    problems: &mut Vec<Problem>,
+) -> Result<Reported, ImportError> {
+    read_within(path, MAX_LOG, own, problems)
 }
 
-fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Reported, ImportError> {
+fn read_within(
+    path: &Path,
+    most: u64,
+    own: Own,
+    problems: &mut Vec<Problem>,
+) -> Result<Reported, ImportError> {
     let name = match path.as_os_str() == "-" {
         true => "standard input".to_owned(),
         false => path.display().to_string(),
     };
     let io = |source| ImportError::Io { file: format!("--log {}", path.display()), source };
     let mut source = opened(path).and_then(text).map_err(io)?.take(most);
-    let reported = super::read(&name, BufReader::with_capacity(1 << 20, source.by_ref())).map_err(io)?;
+    let reported = super::read(&name, BufReader::with_capacity(1 << 20, source.by_ref()), own).map_err(io)?;
     let place =
         || FileLocation { file: name.clone(), key: Some("--log".to_owned()), ..FileLocation::default() };
     if source.limit() == 0 {
@@ -43,6 +52,7 @@ fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Re
     if reported.is_empty() {
         let what = "no report of a fault is in this log";
         let hint = "a message of the debug agent, ROCm's or LLVM's runtime, HIP or amdgpu's kernel log";
+        let hint = reported.writers.wanted().unwrap_or_else(|| hint.to_owned());
         problems.push(problem(place(), what, hint));
     }
     Ok(reported)

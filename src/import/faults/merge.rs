@@ -1,25 +1,43 @@
 //! Reports of one fault by several reporters: one fault with the facts of all.
 
-use crate::capture::{Agent, Fault, FaultAddress, FaultKind, FaultReport, MAX_FAULTS};
+use std::collections::VecDeque;
 
-/// A report, with a fact that only a comparison with the agents turns into one about the fault.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) fault: Fault,
-    /// PCI bus, device and function of the GPU, as in `Hardware::location`.
-    pub(super) location: Option<u32>,
+use super::kernel_log::location;
+use crate::capture::{Agent, Capture, Fault, FaultAddress, FaultKind, FaultReport, FaultSource, MAX_FAULTS};
+
+/// Facts by which reports are known to be of the capture.
+#[derive(Clone, Debug, Default)]
+pub(in crate::import) struct Own {
+    process: Option<u32>,
+    /// PCI addresses of the GPUs.
+    locations: Vec<u32>,
 }
 
-impl From<Fault> for Found {
-    fn from(fault: Fault) -> Self {
-        Self { fault, location: None }
+impl Own {
+    pub(in crate::import) fn of(capture: &Capture) -> Self {
+        let hardware = capture.agents.iter().filter_map(|agent| agent.hardware.as_ref());
+        Self { process: capture.provenance.process, locations: hardware.map(|of| of.location).collect() }
+    }
+
+    /// Whether a report is of the capture's process, else of its GPU.
+    fn has(&self, fault: &Fault) -> bool {
+        match self.process.zip(fault.process) {
+            Some((own, of)) => own == of,
+            None => {
+                let location = fault.device.as_deref().and_then(location);
+                location.is_some_and(|location| self.locations.contains(&location))
+            }
+        }
     }
 }
 
-/// Reports, each fault once.
+/// Reports, each fault once, in the order of reading. Of too many the newest and the capture's own stay.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    list: Vec<Found>,
+    list: VecDeque<Fault>,
+    own: Own,
+    /// Whether later ones are older.
+    is_reversed: bool,
     more: usize,
 }
 
@@ -32,50 +50,78 @@ pub(super) struct Faults {
 }
 
 impl Merged {
+    pub(super) fn of(own: Own, is_reversed: bool) -> Self {
+        Self { own, is_reversed, ..Self::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
+    pub(super) fn has(&self, kind: FaultKind) -> bool {
+        self.list.iter().any(|fault| fault.kind == kind)
+    }
+
     /// Adds a report to an earlier one of the same fault, else to the list. A report without an address joins another
     /// one with an address only at the end: until then another one may fit as well.
-    pub(super) fn add(&mut self, found: Found) {
-        let is_same =
-            |known: &&mut Found| has_address(&known.fault) == has_address(&found.fault) && known.fits(&found);
-        if let Some(known) = self.list.iter_mut().find(is_same) {
-            known.join(found);
-        } else if self
-            .list
-            .iter()
-            .filter(|known| has_address(&known.fault) == has_address(&found.fault))
-            .count()
-            < MAX_FAULTS
-        {
+    pub(super) fn add(&mut self, fault: Fault) {
+        let is_like = |known: &&mut Fault| has_address(known) == has_address(&fault);
+        if let Some(known) = self.list.iter_mut().find(|known| is_like(known) && fits(known, &fault)) {
+            join(known, fault);
+            return;
+        }
+        let alike = self.list.iter().filter(|known| has_address(known) == has_address(&fault)).count();
+        if alike < MAX_FAULTS {
             // At the end a report without an address may join another one: the list then keeps its maximum length.
-            self.list.push(found);
-        } else {
-            self.more += 1;
+            self.list.push_back(fault);
+            return;
+        }
+        self.more += 1;
+        if self.is_reversed && !self.own.has(&fault) {
+            return;
+        }
+        let is_foreign = |known: &Fault| has_address(known) == has_address(&fault) && !self.own.has(known);
+        let (first, last) = (self.list.iter().position(is_foreign), self.list.iter().rposition(is_foreign));
+        let oldest = if self.is_reversed { last } else { first };
+        // All are the capture's own: the newest of them stay.
+        let oldest = oldest.or_else(|| {
+            let is_like = |known: &Fault| has_address(known) == has_address(&fault);
+            (self.own.has(&fault) && !self.is_reversed).then(|| self.list.iter().position(is_like))?
+        });
+        if let Some(oldest) = oldest {
+            self.list.remove(oldest);
+            self.list.push_back(fault);
         }
     }
 
     /// Adds all reports of another list.
     pub(super) fn extend(&mut self, other: Self) {
         self.more += other.more;
-        for found in other.list {
-            self.add(found);
+        for fault in other.list {
+            self.add(fault);
+        }
+    }
+
+    /// Brings the reports into the order of their lines, in a reversed log against it.
+    pub(super) fn sort(&mut self, is_reversed: bool) {
+        let list = self.list.make_contiguous();
+        list.sort_by_key(|fault| fault.place.as_ref().and_then(|place| place.line));
+        if is_reversed {
+            list.reverse();
         }
     }
 
     /// The faults; `agents`: those of the capture.
     pub(super) fn finish(mut self, agents: &[Agent]) -> Faults {
         let mut index = 0;
-        while let Some(found) = self.list.get(index) {
-            match self.fitting(index, found) {
+        while let Some(fault) = self.list.get(index) {
+            match self.fitting(index, fault) {
                 Some(other) => {
-                    let found = self.list.remove(index);
+                    let removed = self.list.remove(index);
                     // The removed report was before or after the other one.
                     let other = if other > index { other - 1 } else { other };
-                    if let Some(known) = self.list.get_mut(other) {
-                        known.join(found);
+                    if let Some((known, removed)) = self.list.get_mut(other).zip(removed) {
+                        join(known, removed);
                     }
                 }
                 None => index += 1,
@@ -83,84 +129,83 @@ impl Merged {
         }
         self.more += self.list.len().saturating_sub(MAX_FAULTS);
         self.list.truncate(MAX_FAULTS);
-        let faults = self.list.into_iter().map(|found| {
+        let faults = self.list.into_iter().map(|fault| {
+            let of = fault.device.as_deref().and_then(location);
             let mut at = agents.iter().filter(|agent| {
                 let location = agent.hardware.as_ref().map(|hardware| hardware.location);
-                found.location.is_some() && location == found.location
+                of.is_some() && location == of
             });
             let agent = at.next().filter(|_| at.next().is_none()).map(|agent| agent.id);
-            match reported_agent(&found.fault).or(agent) {
-                Some(agent) => Fault { agent: Some(agent), agent_inferred: None, ..found.fault },
-                None => found.fault,
+            match reported_agent(&fault).or(agent) {
+                Some(agent) => Fault { agent: Some(agent), agent_inferred: None, ..fault },
+                None => fault,
             }
         });
         Faults { faults: faults.collect(), more: self.more }
     }
 
     /// For a report without an address: the only report with an address that fits.
-    fn fitting(&self, index: usize, found: &Found) -> Option<usize> {
-        if found.fault.address.is_some() {
+    fn fitting(&self, index: usize, fault: &Fault) -> Option<usize> {
+        if fault.address.is_some() {
             return None;
         }
         let others =
-            self.list.iter().enumerate().filter(|(other, known)| *other != index && known.fits(found));
-        let mut others = others.filter(|(_, known)| known.fault.address.is_some());
+            self.list.iter().enumerate().filter(|(other, known)| *other != index && fits(known, fault));
+        let mut others = others.filter(|(_, known)| known.address.is_some());
         let (other, _) = others.next()?;
         others.next().is_none().then_some(other)
     }
 }
 
-impl Found {
-    /// Whether two reports may be of one fault: no fact of one contradicts the other.
-    fn fits(&self, other: &Self) -> bool {
-        fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
-            one.zip(other).is_none_or(|(one, other)| one == other)
-        }
-        let (a, b) = (&self.fault, &other.fault);
-        kind(a.kind, b.kind).is_some()
-            && a.address.zip(b.address).is_none_or(|(a, b)| overlap(a, b))
-            && agree(a.access.as_ref(), b.access.as_ref())
-            && agree(a.node.as_ref(), b.node.as_ref())
-            && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
-            && agree(a.client.as_ref(), b.client.as_ref())
-            && agree(a.kernel.as_ref(), b.kernel.as_ref())
-            && agree(a.process.as_ref(), b.process.as_ref())
-            && agree(a.assertion.as_ref(), b.assertion.as_ref())
-            && agree(self.location.as_ref(), other.location.as_ref())
+/// Whether two reports may be of one fault: no fact of one contradicts the other.
+fn fits(a: &Fault, b: &Fault) -> bool {
+    fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+        one.zip(other).is_none_or(|(one, other)| one == other)
     }
+    kind(a.kind, b.kind).is_some()
+        && a.address.zip(b.address).is_none_or(|(a, b)| overlap(a, b))
+        && agree(a.access.as_ref(), b.access.as_ref())
+        && agree(a.node.as_ref(), b.node.as_ref())
+        && agree(a.device.as_ref(), b.device.as_ref())
+        && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
+        && agree(a.client.as_ref(), b.client.as_ref())
+        && agree(a.ring.as_ref(), b.ring.as_ref())
+        && agree(a.kernel.as_ref(), b.kernel.as_ref())
+        && agree(a.process.as_ref(), b.process.as_ref())
+        && agree(a.assertion.as_ref(), b.assertion.as_ref())
+}
 
-    /// Adds the facts of another report of the same fault.
-    fn join(&mut self, other: Self) {
-        let (own, other_location) = (&mut self.fault, other.location);
-        if own.agent.is_none() || reported_agent(own).is_none() && reported_agent(&other.fault).is_some() {
-            (own.agent, own.agent_inferred) = (other.fault.agent, other.fault.agent_inferred);
+/// Adds the facts of another report of the same fault.
+fn join(own: &mut Fault, other: Fault) {
+    if own.agent.is_none() || reported_agent(own).is_none() && reported_agent(&other).is_some() {
+        (own.agent, own.agent_inferred) = (other.agent, other.agent_inferred);
+    }
+    own.kind = kind(own.kind, other.kind).unwrap_or(own.kind);
+    own.address = match (own.address, other.address) {
+        (Some(own), Some(other)) if other.bytes >= own.bytes => Some(own),
+        (own, other) => other.or(own),
+    };
+    own.access = own.access.or(other.access);
+    for reason in other.reasons {
+        if !own.reasons.contains(&reason) {
+            own.reasons.push(reason);
         }
-        let Fault { kind: kind_of, address, access, reasons, has_all_reasons, .. } = other.fault;
-        own.kind = kind(own.kind, kind_of).unwrap_or(own.kind);
-        own.address = match (own.address, address) {
-            (Some(own), Some(other)) if other.bytes >= own.bytes => Some(own),
-            (own, other) => other.or(own),
-        };
-        own.access = own.access.or(access);
-        for reason in reasons {
-            if !own.reasons.contains(&reason) {
-                own.reasons.push(reason);
-            }
-        }
-        own.has_all_reasons |= has_all_reasons;
-        own.node = own.node.or(other.fault.node);
-        own.client = own.client.take().or(other.fault.client);
-        own.kernel = own.kernel.take().or(other.fault.kernel);
-        own.process = own.process.or(other.fault.process);
-        own.assertion = own.assertion.take().or(other.fault.assertion);
-        self.location = self.location.or(other_location);
-        // A reporter may repeat a fault thousands of times.
-        let report = FaultReport { source: other.fault.source, place: other.fault.place };
-        for report in std::iter::once(report).chain(other.fault.also) {
-            let known = std::iter::once(own.source).chain(own.also.iter().map(|also| also.source));
-            if !known.into_iter().any(|source| source == report.source) {
-                own.also.push(report);
-            }
+    }
+    own.has_all_reasons |= other.has_all_reasons;
+    own.status = own.status.take().or(other.status);
+    own.node = own.node.or(other.node);
+    own.device = own.device.take().or(other.device);
+    own.client = own.client.take().or(other.client);
+    own.ring = own.ring.take().or(other.ring);
+    own.kernel = own.kernel.take().or(other.kernel);
+    own.process = own.process.or(other.process);
+    own.assertion = own.assertion.take().or(other.assertion);
+    // A reporter may repeat a fault thousands of times.
+    let report = FaultReport { source: other.source, place: other.place };
+    for report in std::iter::once(report).chain(other.also) {
+        let known = std::iter::once(own.source).chain(own.also.iter().map(|also| also.source));
+        if !known.into_iter().any(|source: FaultSource| source == report.source) {
+            own.also.push(report);
         }
     }
 }

@@ -1,43 +1,77 @@
 //! Reports of faults in any text: the debug agent's, those of ROCm's and LLVM's runtimes, HIP's and the kernel log
 //! (docs/captures.md, "Fault reports").
 //!
-//! [`mod@line`] and [`kernel_log`] are the grammar of one line, without state. [`Reader`] joins the lines of one report,
-//! [`merge`] the reports of one fault. [`log`] reads the user's logs.
+//! [`mod@line`] is the grammar of one line, without state; [`runtime`], [`queue`], [`assertion`], [`kernel_log`] and
+//! [`device_dump`] have its rules by writer. [`Reader`] joins the lines of one report, [`page_fault`] those of the kernel
+//! log, [`merge`] the reports of one fault. [`log`] reads the user's logs.
 
+mod assertion;
+mod device_dump;
 mod gpu;
 mod kernel_log;
 mod line;
 mod log;
 mod merge;
+mod page_fault;
+mod queue;
+mod runtime;
+mod time;
+mod writers;
 
 use std::io::{self, BufRead};
 
-use self::kernel_log::KernelLog;
+use self::device_dump::DeviceDump;
 use self::line::{Grammar, Row};
-use self::merge::{Found, Merged};
-use super::problem::problem;
-use super::text::Lines;
+use self::merge::Merged;
+use self::page_fault::KernelLog;
+use self::writers::Writers;
+use super::Opened;
+use super::problem::{ImportError, problem};
+use super::text::{Line, Lines, find, prefix};
 use crate::capture::{
-    Capture, Fault, FaultAddress, FaultKind, FaultSource, FileLocation, MAX_FAULTS, Problem,
+    Capture, Fault, FaultAddress, FaultKind, FaultSource, FileLocation, MAX_FAULTS, Problem, Provenance,
 };
 use crate::clean::clean;
 
 pub(super) use self::gpu::identify;
 pub(super) use self::log::{excerpts, read as read_log};
+pub(super) use self::merge::Own;
 
 /// The mark of ROCm's message, which is also in texts without waves.
 pub(super) const MARK: &str = "emory access fault ";
+
+/// The first line of a device core dump of amdgpu.
+pub(super) const DEVICE_DUMP: &str = "**** AMDGPU Device Coredump ****";
+
+/// Maximum number of lines between the name of a kernel and the report on its queue.
+const MAX_APART: usize = 16;
+
+/// Maximum bytes of a line whose rest may be in the next one.
+const MAX_WRAPPED: usize = 1 << 10;
+
+/// Opens a device core dump: its reports.
+///
+/// # Errors
+/// The text cannot be read.
+pub(super) fn open_device_dump(name: &str, source: impl BufRead) -> Result<Opened, ImportError> {
+    let provenance = Provenance { format: "device core dump of amdgpu".to_owned(), ..Provenance::default() };
+    let mut capture = Capture { name: name.to_owned(), provenance, ..Capture::default() };
+    let io = |source| ImportError::Io { file: name.to_owned(), source };
+    let reported = read(name, source, Own::default()).map_err(io)?;
+    let problems = reported.into_capture(&mut capture).into_iter().collect();
+    Ok(Opened { capture, problems })
+}
 
 /// Reads all lines of a text; `file` is its name in places.
 ///
 /// # Errors
 /// The text cannot be read.
-pub(super) fn read(file: &str, source: impl BufRead) -> io::Result<Reported> {
-    let mut reader = Reader::new(file);
+pub(super) fn read(file: &str, source: impl BufRead, own: Own) -> io::Result<Reported> {
+    let mut reader = Reader::of(file, own);
     let mut lines = Lines::new(source);
     let mut cut = None;
     while let Some(line) = lines.next()? {
-        reader.line(line.number, line.text);
+        reader.line(&line);
         cut = cut.or(line.cut.then_some(line.number));
     }
     Ok(Reported { cut, ..reader.finish() })
@@ -49,28 +83,68 @@ pub(super) struct Reader {
     file: String,
     grammar: Grammar,
     merged: Merged,
-    /// A report whose address is on a later line.
-    begun: Option<Found>,
+    /// A report whose address or reason is on a later line.
+    begun: Option<Fault>,
     kernel_log: KernelLog,
-    /// The kernel that the line before names, and the line's number.
+    device_dump: DeviceDump,
+    /// The kernel that a line before names, and the line's number.
     kernel: Option<(usize, String)>,
+    /// A failed assertion that hosts print, too.
+    assertion: Option<Fault>,
+    /// A line whose rest may be in the next one.
+    wrapped: Option<(usize, Vec<u8>)>,
+    writers: Writers,
 }
 
 impl Reader {
     /// Creates a reader; `file` is the text's name in places.
     pub(super) fn new(file: &str) -> Self {
+        Self::of(file, Own::default())
+    }
+
+    /// The same for the text of a capture that is known.
+    fn of(file: &str, own: Own) -> Self {
         Self {
             file: clean(file).into_owned(),
             grammar: Grammar::new(),
-            merged: Merged::default(),
+            kernel_log: KernelLog::new(&own),
+            merged: Merged::of(own, false),
             begun: None,
-            kernel_log: KernelLog::default(),
+            device_dump: DeviceDump::default(),
             kernel: None,
+            assertion: None,
+            wrapped: None,
+            writers: Writers::default(),
         }
     }
 
-    /// Reads a line with its number from 1.
-    pub(super) fn line(&mut self, number: usize, text: &[u8]) {
+    /// Reads a line.
+    pub(super) fn line(&mut self, line: &Line<'_>) {
+        let end: &[u8] = if line.ended { b"\n" } else { b"" };
+        if let Some((number, text)) = self.wrapped.take() {
+            let rest = continuation(&text, line.text);
+            let joined = [text.strip_suffix(b"\n").unwrap_or(&text), rest, end].concat();
+            if find(rest, MARK).is_none() && joined.len() < 2 * MAX_WRAPPED && self.grammar.is_whole(&joined)
+            {
+                self.parts(number, &joined);
+                return;
+            }
+            self.parts(number, &text);
+        }
+        self.writers.line(line.text);
+        if !self.grammar.has_mark(line.text) {
+            return;
+        }
+        let text = [line.text, end].concat();
+        if text.len() < MAX_WRAPPED && self.grammar.is_cut(&text) {
+            self.wrapped = Some((line.number, text));
+            return;
+        }
+        self.parts(line.number, &text);
+    }
+
+    /// Reads a line with its line feed, if it has one.
+    fn parts(&mut self, number: usize, text: &[u8]) {
         for report in line::reports(text) {
             self.part(number, report);
         }
@@ -81,44 +155,65 @@ impl Reader {
         if let Some(begun) = &mut self.begun
             && let Some(node) = line::node(text)
         {
-            begun.fault.node = begun.fault.node.or(Some(node));
+            begun.node = begun.node.or(Some(node));
             return;
         }
-        if let Some(kernel) = line::offload_kernel(text) {
+        if let Some(kernel) = queue::offload_kernel(text) {
             self.kernel = Some((number, kernel));
             return;
         }
-        let Some(mut row) = self.grammar.row(text) else { return };
-        if let Row::Whole(fault) = &mut row
-            && fault.source == FaultSource::Offload
-            && fault.kernel.is_none()
-        {
-            let before = self.kernel.take().filter(|(line, _)| line + 1 == number);
-            fault.kernel = before.map(|(_, kernel)| kernel);
-        }
+        let Some(row) = self.grammar.row(text) else { return };
         let place =
             Some(FileLocation { file: self.file.clone(), line: Some(number), ..FileLocation::default() });
         match row {
-            Row::Whole(fault) => self.merged.add(Fault { place, ..fault }.into()),
+            Row::Whole(fault) => {
+                let kernel = self.kernel_before(number, &fault);
+                self.merged.add(Fault { kernel, place, ..fault });
+            }
             Row::Begins(fault) => {
                 self.end();
-                self.begun = Some(Fault { place, ..fault }.into());
+                let kernel = self.kernel_before(number, &fault);
+                self.begun = Some(Fault { kernel, place, ..fault });
             }
             Row::Address(address) => {
-                let begun = || Fault { source: address.by, place, ..Fault::default() }.into();
-                let mut found = self.begun.take().unwrap_or_else(begun);
-                found.fault.address = Some(address.at);
+                let begun = || Fault { source: address.by, place, ..Fault::default() };
+                let mut fault = self.begun.take().unwrap_or_else(begun);
+                fault.address = Some(address.at);
                 if let Some(reasons) = address.reasons {
-                    reasons.apply(&mut found.fault, true);
+                    reasons.apply(&mut fault, true);
                 }
-                self.merged.add(found);
+                self.merged.add(fault);
             }
-            Row::Kernel(row) => {
-                if let Some(done) = self.kernel_log.row(text, row, place) {
-                    self.merged.add(done);
+            Row::Status(of) => {
+                if let Some(begun) = self.begun.take() {
+                    self.merged.add(Fault { kind: of.kind, status: of.status, ..begun });
                 }
+            }
+            Row::KernelName(kernel) => self.kernel = Some((number, kernel)),
+            Row::Assertion(fault) => {
+                self.assertion = self.assertion.take().or(Some(Fault { place, ..fault }))
+            }
+            Row::Kernel(row) => self.kernel_log.row(text, &row, place.as_ref()),
+            Row::DeviceDump(row) => {
+                let done = self.device_dump.row(row, place);
+                done.into_iter().for_each(|fault| self.merged.add(fault));
             }
         }
+    }
+
+    /// The kernel of a report: its own, or the one that a line before names. LLVM's runtime names it in the line before,
+    /// HIP a few lines before.
+    fn kernel_before(&mut self, number: usize, fault: &Fault) -> Option<String> {
+        if fault.kernel.is_some() {
+            return fault.kernel.clone();
+        }
+        let apart = match fault.source {
+            FaultSource::Offload => 1,
+            FaultSource::Hip => MAX_APART,
+            _ => return None,
+        };
+        let (line, kernel) = self.kernel.take()?;
+        (line + apart >= number).then_some(kernel)
     }
 
     /// Adds a report whose address never came.
@@ -130,12 +225,30 @@ impl Reader {
 
     /// The reports of the whole text.
     pub(super) fn finish(mut self) -> Reported {
-        self.end();
-        for found in self.kernel_log.finish() {
-            self.merged.add(found);
+        if let Some((number, text)) = self.wrapped.take() {
+            self.parts(number, &text);
         }
-        Reported { file: self.file, merged: self.merged, cut: None }
+        self.end();
+        if let Some(fault) = self.device_dump.finish() {
+            self.merged.add(fault);
+        }
+        let (reports, is_reversed) = self.kernel_log.finish();
+        self.merged.extend(reports);
+        // A GPU's abort prints it; a host's ends the program.
+        if let Some(assertion) = self.assertion.filter(|_| self.merged.has(FaultKind::Exception)) {
+            self.merged.add(assertion);
+        }
+        self.merged.sort(is_reversed);
+        Reported { file: self.file, merged: self.merged, cut: None, writers: self.writers }
     }
+}
+
+/// The part of a line that continues the one before: behind a prefix of both.
+fn continuation<'l>(before: &[u8], line: &'l [u8]) -> &'l [u8] {
+    let message = line::message(before);
+    let behind = before.get(..message).filter(|text| !text.is_empty() && prefix::is_prefix(text));
+    let end = behind.and_then(|text| prefix::end(text, line)).unwrap_or(0);
+    line.get(end..).unwrap_or_default()
 }
 
 /// The reports of a text.
@@ -145,6 +258,7 @@ pub(super) struct Reported {
     merged: Merged,
     /// The first line whose rest was not read.
     cut: Option<usize>,
+    writers: Writers,
 }
 
 impl Reported {
@@ -153,7 +267,7 @@ impl Reported {
         let (kind, source) = (FaultKind::Memory, FaultSource::User);
         let fault = Fault { kind, address: Some(address), source, ..Fault::default() };
         let mut merged = Merged::default();
-        merged.add(fault.into());
+        merged.add(fault);
         Self { merged, ..Self::default() }
     }
 
@@ -182,15 +296,12 @@ impl Reported {
 
     /// Adds the reports to those of a capture. Returns the problem of reports that are left out.
     pub(super) fn into_capture(self, capture: &mut Capture) -> Option<Problem> {
-        let known = std::mem::take(&mut capture.faults);
-        let mut all = Merged::default();
-        let found = self.merged.finish(&capture.agents);
-        for fault in known.into_iter().chain(found.faults) {
-            all.add(fault.into());
-        }
+        let mut all = Merged::of(Own::of(capture), false);
+        std::mem::take(&mut capture.faults).into_iter().for_each(|fault| all.add(fault));
+        all.extend(self.merged);
         let all = all.finish(&capture.agents);
         capture.faults = all.faults;
-        let more = found.more + all.more;
+        let more = all.more;
         (more > 0).then(|| {
             let place = FileLocation { file: self.file, ..FileLocation::default() };
             let what = format_args!("{more} more reports of faults are left out");
@@ -199,6 +310,9 @@ impl Reported {
     }
 }
 
+#[cfg(test)]
+#[path = "reports_tests.rs"]
+mod reports;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -3,27 +3,28 @@
 use std::fmt::Write as _;
 
 use super::merge::Merged;
-use super::{Reader, Reported, read};
+use super::{Own, Reader, Reported, read};
 use crate::capture::{
     Agent, AgentInference, Capture, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind,
     FaultReason, FaultReport, FaultSource, FileLocation, Hardware, MAX_FAULTS, PAGE,
 };
+use crate::import::text::Line;
 use crate::work::{Count, done};
 
 /// The faults of a text, with their places apart from the lines.
 fn placed(text: &str) -> Vec<Fault> {
     let mut capture = Capture::default();
-    let left_out = read("run.log", text.as_bytes()).unwrap().into_capture(&mut capture);
+    let left_out = read("run.log", text.as_bytes(), Own::default()).unwrap().into_capture(&mut capture);
     assert_eq!(left_out, None);
     capture.faults
 }
 
-/// The faults of a text without places.
+/// The faults of a text without places, statuses and devices, which `reports` has.
 fn faults(text: &str) -> Vec<Fault> {
     let mut faults = placed(text);
     for fault in &mut faults {
         assert!(fault.place.is_some(), "{fault:?}");
-        fault.place = None;
+        (fault.place, fault.status, fault.device) = (None, None, None);
         fault.also.iter_mut().for_each(|also| also.place = None);
     }
     faults
@@ -271,7 +272,7 @@ fn queue_errors_and_hips_errors() {
         "RuntimeError: HIP error: an illegal memory access was encountered\n",
         "torch.AcceleratorError: CUDA error: an illegal memory access was encountered\n",
         "failed: hipErrorIllegalAddress (700)\n",
-        "E0000 CUDA_ERROR_ILLEGAL_ADDRESS\n",
+        "E0000 00:00:1732 cuda_executor.cc:1] CUDA_ERROR_ILLEGAL_ADDRESS\n",
     ] {
         assert_eq!(one(text), of(FaultKind::Memory, FaultSource::Hip));
     }
@@ -401,7 +402,7 @@ fn the_pci_address_finds_the_agent() {
         let mut capture = Capture::default();
         agents(&mut capture);
         let text = KERNEL[0].0.replace("c3:00.0", pci);
-        let _ = read("dmesg", text.as_bytes()).unwrap().into_capture(&mut capture);
+        let _ = read("dmesg", text.as_bytes(), Own::default()).unwrap().into_capture(&mut capture);
         assert_eq!(capture.faults[0].agent, wanted, "{pci}");
     }
 }
@@ -420,12 +421,16 @@ fn several_reports_of_one_fault_are_one() {
         access: Some(FaultAccess::Write),
         reasons: vec![NotPresent, ReadOnly],
         has_all_reasons: true,
+        status: Some("0x006c0071".to_owned()),
         node: Some(4),
+        device: Some("0000:c3:00.0".to_owned()),
         agent: None,
         agent_inferred: None,
         client: Some("TCP".to_owned()),
+        ring: None,
         kernel: None,
         process: Some(4321),
+        is_of_other_process: false,
         assertion: None,
         source: FaultSource::DebugAgent,
         place: at(2),
@@ -457,7 +462,7 @@ fn an_exact_address_of_the_user_is_more_than_the_page() {
         [(0x7f00_0020_1008, 1), (0x7f00_0020_1fff, 1), (0x7f00_0020_2000, 2), (0x7f00_0020_0fff, 2)]
     {
         let mut capture = Capture::default();
-        let _ = read("run.log", text.as_bytes()).unwrap().into_capture(&mut capture);
+        let _ = read("run.log", text.as_bytes(), Own::default()).unwrap().into_capture(&mut capture);
         let _ = Reported::by_user(address(start)).into_capture(&mut capture);
         assert_eq!(capture.faults.len(), count, "{start:#x}");
         if count == 1 {
@@ -488,21 +493,28 @@ fn hostile_lines_cost_nothing() {
             assert!(names.into_iter().flatten().all(|name| name.len() <= 512), "{}", text.len());
         }
     }
-    let name = "aborting with error : HSA_STATUS_ERROR_EXCEPTION: x [host: a, kernel: f\u{202e}g]\n";
+    let name = "Callback: Queue 0x7e aborting with error : HSA_STATUS_ERROR_EXCEPTION: x [host: a, kernel: f\u{202e}g]\n";
     assert_eq!(one(name).kernel.as_deref(), Some("f\\u{202e}g"));
     // Every prefix of every report, and every byte changed.
     for text in [KERNEL[0].0, "Memory access fault by GPU node-4 on address 0x12345xxx (page not present;)\n"]
     {
         for end in 0..text.len() {
             let mut reader = Reader::new("x");
-            reader.line(1, text.get(..end).unwrap_or_default().as_bytes());
+            reader.line(&Line {
+                number: 1,
+                text: text.get(..end).unwrap_or_default().as_bytes(),
+                ended: false,
+                cut: false,
+            });
             let _ = reader.finish().into_capture(&mut Capture::default());
         }
         for index in 0..text.len() {
             for byte in [0, b'0', b'(', b' ', 0xff] {
                 let mut changed = text.as_bytes().to_vec();
                 changed[index] = byte;
-                let _ = read("x", changed.as_slice()).unwrap().into_capture(&mut Capture::default());
+                let _ = read("x", changed.as_slice(), Own::default())
+                    .unwrap()
+                    .into_capture(&mut Capture::default());
             }
         }
     }
@@ -519,7 +531,8 @@ fn faults_beyond_the_bound_are_counted() {
         );
     }
     let mut capture = Capture::default();
-    let left_out = read("run.log", text.as_bytes()).unwrap().into_capture(&mut capture).unwrap();
+    let left_out =
+        read("run.log", text.as_bytes(), Own::default()).unwrap().into_capture(&mut capture).unwrap();
     assert_eq!(capture.faults.len(), MAX_FAULTS);
     assert_eq!(
         left_out.to_string(),
@@ -534,7 +547,7 @@ fn a_cut_list_has_the_maximum_length() {
     let mut merged = Merged::default();
     let mut add = |node: u32, address| {
         let fault = Fault { node: Some(node), address, ..Fault::default() };
-        merged.add(fault.into());
+        merged.add(fault);
     };
     for index in 1..MAX_FAULTS as u64 - 1 {
         add(4, page(index * PAGE));
@@ -657,7 +670,7 @@ fn a_reported_agent_replaces_an_inferred_one() {
     let reported = Fault { address: at, agent: Some(2), ..Fault::default() };
     for pair in [[&inferred, &reported], [&reported, &inferred]] {
         let mut merged = Merged::default();
-        pair.into_iter().for_each(|fault| merged.add(fault.clone().into()));
+        pair.into_iter().for_each(|fault| merged.add(fault.clone()));
         assert_eq!(merged.finish(&[]).faults, std::slice::from_ref(&reported));
     }
 }
@@ -687,7 +700,7 @@ fn the_kernel_log_has_memory_errors_and_hangs() {
     assert_eq!(faults(&errors(0)), []);
     let hang = Fault { kind: FaultKind::Hang, source: FaultSource::KernelLog, ..Fault::default() };
     let timeout = log("ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3");
-    assert_eq!(one(&timeout), hang);
+    assert_eq!(one(&timeout), Fault { ring: Some("gfx_0.0.0".to_owned()), ..hang });
     assert_eq!(one(&format!("{timeout}{}", log("GPU reset begin!"))).kind, FaultKind::Hang);
 }
 

@@ -3,7 +3,7 @@
 //! Sources: ROCr (`runtime.cpp`, `amd_aql_queue.cpp`), CLR (`rocdevice.cpp`), LLVM's offload plugin, rocm-debug-agent, and
 //! Linux (`gmc_v9_0.c` to `gmc_v12_0.c`, Documentation/gpu/amdgpu/debugging.rst).
 
-use super::read;
+use super::{Own, read};
 use crate::capture::{Capture, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, PAGE};
 
 use FaultKind::{Aperture, Ecc, Exception, Hang, IllegalInstruction, Memory, Page, Queue};
@@ -335,7 +335,8 @@ fn each_wording_is_read_behind_each_prefix() {
                 };
                 let text: String = lines.iter().map(line).collect();
                 let mut capture = Capture::default();
-                let left_out = read("run.log", text.as_bytes()).unwrap().into_capture(&mut capture);
+                let left_out =
+                    read("run.log", text.as_bytes(), Own::default()).unwrap().into_capture(&mut capture);
                 assert_eq!(left_out, None);
                 let [fault] = capture.faults.as_slice() else { panic!("{text}{:#?}", capture.faults) };
                 let Fault { source, kind, address, node, access, .. } = fault;
@@ -355,10 +356,10 @@ fn a_cut_address_is_none() {
         "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.";
     let digits = LINE.find("0x7f").unwrap() + 2;
     for end in digits..=LINE.len() {
-        let found = read("log", &LINE.as_bytes()[..end]).unwrap();
+        let found = read("log", &LINE.as_bytes()[..end], Own::default()).unwrap();
         let mut capture = Capture::default();
         let _ = found.into_capture(&mut capture);
-        let expected = (end >= digits + 12).then_some(AT.unwrap());
+        let expected = (end > digits + 12).then_some(AT.unwrap());
         let address = capture.faults[0].address.map(|at| at.start);
         assert_eq!(address, expected, "{}", &LINE[..end]);
     }

@@ -170,7 +170,9 @@ fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
     let state = parts.iter().find_map(|(_, _, notes)| notes.state.as_ref());
     let version = state.map(|state| format!(", driver interface {}.{}", state.version.0, state.version.1));
     let command = parts.iter().find_map(|(_, _, notes)| notes.command.clone());
-    Provenance { format: format!("{what}{}", version.unwrap_or_default()), command, ..Provenance::default() }
+    let process = parts.iter().find_map(|(_, _, notes)| notes.process);
+    let format = format!("{what}{}", version.unwrap_or_default());
+    Provenance { format, command, process, ..Provenance::default() }
 }
 
 /// The version of the runtime's debugger interface: the core's own, else the user's.

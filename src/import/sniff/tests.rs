@@ -56,6 +56,7 @@ fn text_is_recognised_by_its_lines() {
         // The first of two counts.
         (format!("se0.sh0.cu2.simd0.wave0\n{header}"), Format::UmrText),
         (format!("{header}se0.sh0.cu2.simd0.wave0\n"), Format::AgentLog),
+        ("**** AMDGPU Device Coredump ****\nversion: 1\n".to_owned(), Format::DeviceDump),
         ("{\"answer\": {\"waves\": [".to_owned(), Format::UmrJson),
         ("\u{feff}{\"waves\" :\n[\n{".to_owned(), Format::UmrJson),
         ("```json\n{\"waves\": []}\n```\n".to_owned(), Format::UmrJson),

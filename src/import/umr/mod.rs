@@ -86,7 +86,7 @@ pub(super) fn open_json(
     }
     let read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
     let mut capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
-    let reported = faults::read(name, text.as_slice()).map_err(io)?;
+    let reported = faults::read(name, text.as_slice(), faults::Own::default()).map_err(io)?;
     problems.extend(reported.into_capture(&mut capture));
     Ok(Opened { capture, problems: problems.finish() })
 }

@@ -171,7 +171,7 @@ impl Beside {
         for name in FAULTS {
             let bytes = file(name).unwrap_or_default();
             // Bytes in memory are always readable.
-            faults.extend(faults::read(name, bytes.as_slice()).unwrap_or_default());
+            faults.extend(faults::read(name, bytes.as_slice(), faults::Own::default()).unwrap_or_default());
         }
         Self { processor, unknown, faults }
     }

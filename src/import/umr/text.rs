@@ -102,7 +102,7 @@ impl Reader<'_, '_> {
             return;
         }
         if !rows::is_row(text.strip_prefix(b">").unwrap_or(text)) {
-            self.faults.line(line.number, line.text);
+            self.faults.line(&line);
         }
         if self.wave.is_some() {
             self.wave_line(line, text);

@@ -35,6 +35,8 @@ pub struct Provenance {
     pub host: Option<String>,
     /// The command.
     pub command: Option<String>,
+    /// The process.
+    pub process: Option<u32>,
     /// A note.
     pub note: Option<String>,
 }
@@ -50,6 +52,7 @@ impl Provenance {
             created: from.created.clone(),
             host: from.host.clone(),
             command: from.command.clone(),
+            process: from.process,
             note: from.note.clone(),
         }
     }

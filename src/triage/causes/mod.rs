@@ -77,11 +77,12 @@ fn of_bad_memory(faults: &[Fault], agent: u32) -> Option<Cause> {
 
 /// The cause by reported faults alone, if no wave faulted; `None`: an access to memory, or no fault is reported.
 pub(super) fn reported(faults: &[Fault]) -> Option<Cause> {
-    if faults.iter().any(Fault::is_of_memory) {
+    let mut own = faults.iter().filter(|fault| fault.is_of_waves());
+    if own.clone().any(Fault::is_of_memory) {
         return None;
     }
     // The states of the waves show more of a hang than its report.
-    let first = faults.iter().find(|fault| fault.kind != FaultKind::Hang)?;
+    let first = own.find(|fault| fault.kind != FaultKind::Hang)?;
     Some(if first.kind == FaultKind::Ecc { Cause::Ecc } else { of_queue(first) })
 }
 

@@ -43,18 +43,19 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
         // No cause, and yet a fault.
         (None, _) if triage.waves.faulted > 0 => of_fault(triage, scene),
         (Some(cause), _) => cause::headline(cause, triage, scene),
-        (None, _) if scene.waves() == 0 => match triage.faults.first() {
-            Some(fault) => format!("no wave was read from the dump; reported: {}", fault::sentence(fault)),
-            None => "no wave was read from the dump, and no fault is reported".to_owned(),
-        },
+        (None, _) if scene.waves() == 0 => {
+            match triage.faults.iter().find(|fault| fault.is_of_waves()).or(triage.faults.first()) {
+                Some(fault) => {
+                    format!("no wave was read from the dump; reported: {}", fault::sentence(fault))
+                }
+                None => "no wave was read from the dump, and no fault is reported".to_owned(),
+            }
+        }
         (None, _) if let Some(unknown) = no_stop_reasons(triage.waves.unknown) => {
             format!("no known wave faulted, no fault is reported; {unknown}")
         }
         (None, _) => {
             let waves = if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" };
-            if let Some(fault) = triage.faults.iter().find(|fault| !fault.is_of_waves()) {
-                return format!("{waves} faulted; another client of memory did: {}", fault::sentence(fault));
-            }
             format!("{waves} faulted, no fault is reported: {}", hang::totals(triage.hang.as_ref(), scene))
         }
     }

@@ -13,7 +13,8 @@ mod words;
 
 use super::scene::Scene;
 use super::steps::{Step, steps};
-use super::{Cause, Triage, summary};
+use super::{Cause, Evidence, Triage, summary};
+use crate::capture::Fault;
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use crate::session::WaveInfo;
@@ -84,9 +85,20 @@ pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
     layout::plain(&headline(triage, scene))
 }
 
-/// The reported faults.
+/// The reported faults: those that the first access explains first, those of others last.
 fn reports(triage: &Triage, page: &mut Page) {
-    let each = triage.faults.iter().take(MAX_REPORTS).map(fault::sentence);
+    let evidence = || triage.suspects.first().into_iter().flat_map(|suspect| &suspect.evidence);
+    let is_explained = |fault: &Fault| {
+        let start = fault.address.map(|at| at.start);
+        evidence().any(|one| match one {
+            Evidence::OnPage { page, .. } => Some(*page) == start,
+            Evidence::SamePage { address } => Some(*address) == start,
+            _ => false,
+        })
+    };
+    let mut faults: Vec<&Fault> = triage.faults.iter().collect();
+    faults.sort_by_cached_key(|fault| (!fault.is_of_waves(), !is_explained(fault)));
+    let each = faults.into_iter().take(MAX_REPORTS).map(fault::sentence);
     page.list("Report", each.chain(words::more(triage.faults.len(), MAX_REPORTS)));
 }
 

@@ -8,6 +8,7 @@ mod fixtures;
 mod hostile;
 mod model;
 mod objects;
+mod others;
 mod output;
 mod posted;
 mod umr;

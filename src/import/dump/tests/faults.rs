@@ -27,12 +27,16 @@ fn each_key_of_a_fault_is_read() {
         access: Some(FaultAccess::Write),
         reasons: vec![FaultReason::NotPresent, FaultReason::ReadOnly],
         has_all_reasons: true,
+        status: Some("0x00301031".to_owned()),
         node: Some(4),
+        device: Some("0000:c3:00.0".to_owned()),
         agent: Some(1),
         agent_inferred: Some(AgentInference::OnlyGpu),
         client: Some("TCP".to_owned()),
+        ring: Some("comp_1.0.0".to_owned()),
         kernel: Some("saxpy".to_owned()),
         process: Some(1234),
+        is_of_other_process: false,
         assertion: Some(FailedAssertion {
             condition: "i < n".to_owned(),
             file: Some("a.hip".to_owned()),
@@ -79,23 +83,23 @@ fn errors_in_a_fault_have_their_keys() {
         &[
             "fault[0].kind: is missing; the entry is left out (expected a string)",
             "fault[1].kind: \"earthquake\"; the entry is left out (expected one of page, memory, aperture, \
-             illegal_instruction, exception, ecc, assertion, launch, queue, hang)",
+             illegal_instruction, exception, ecc, assertion, launch, queue, hang, in_use)",
             "fault[2].colour: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             "fault[2].agent: no agent has the id 7 (expected the id of an entry of [[agent]])",
             "fault[2].agent_inferred: \"guess\"; ignored (expected one of only_gpu, same_node)",
             "fault[2].source: \"rumour\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
-             dump, user)",
+             device_dump, libhsakmt, tinygrad, dump, user)",
             "fault[2].place.file: is missing; `place` is unknown (expected a string)",
             "fault[2].bytes: 0x1001 bytes from 0xfffffffffffff000 on; the address is ignored (expected at least 1, and \
              an end within the address space)",
             "fault[2].access: \"load\"; ignored (expected one of read, write, execute)",
             "fault[2].reasons[2]: \"bad luck\"; ignored (expected one of not_present, read_only, no_execute, \
-             host_only, dram_ecc, sram_ecc, hang_recovery)",
+             host_only, dram_ecc, sram_ecc, hang_recovery, in_use)",
             "fault[2].reasons[3]: 3, ignored (expected a string)",
             "fault[2].node: 0x100000000 (expected a number below 2^32)",
             "fault[2].assertion.condition: is missing; `assertion` is unknown (expected a string)",
             "fault[2].also[0].source: \"me\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
-             dump, user)",
+             device_dump, libhsakmt, tinygrad, dump, user)",
             "fault[3].agent_inferred: there is no `agent`; ignored (expected it beside an `agent`)",
             "fault[3].bytes: 0x0 bytes from 0x1 on; the address is ignored (expected at least 1, and an end within the \
              address space)",

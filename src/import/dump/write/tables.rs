@@ -177,10 +177,13 @@ pub(super) fn faults(capture: &Capture) -> Vec<Value> {
             ("access", fault.access.map(|access| json!(access.name()))),
             ("reasons", (!reasons.is_empty()).then(|| json!(reasons))),
             ("all_reasons", truth(fault.has_all_reasons)),
+            ("status", fault.status.as_ref().map(|status| json!(status))),
             ("node", fault.node.map(|node| json!(node))),
+            ("device", fault.device.as_ref().map(|device| json!(device))),
             ("agent", fault.agent.map(|agent| json!(agent))),
             ("agent_inferred", fault.agent_inferred.map(|source| json!(source.name()))),
             ("client", fault.client.as_ref().map(|client| json!(client))),
+            ("ring", fault.ring.as_ref().map(|ring| json!(ring))),
             ("kernel", fault.kernel.as_ref().map(|kernel| json!(kernel))),
             ("process", fault.process.map(|process| json!(process))),
             ("assertion", fault.assertion.as_ref().map(assertion)),
@@ -311,6 +314,7 @@ pub(super) fn provenance(capture: &Capture, note: String) -> Value {
         ("created", from.created.as_ref().map(|text| json!(text))),
         ("host", from.host.as_ref().map(|text| json!(text))),
         ("command", from.command.as_ref().map(|text| json!(text))),
+        ("process", from.process.map(|process| json!(process))),
         ("note", Some(json!(note))),
     ]))
 }

@@ -1,0 +1,354 @@
+//! Joins rows of the kernel log to reports: by device, time and order. A log may be in reversed order (`journalctl -r`).
+
+use super::kernel_log::{self, Row, device};
+use super::merge::{Merged, Own};
+use super::runtime::access;
+use super::time::Time;
+use crate::arch::FaultStatus;
+use crate::capture::{DRIVER, Fault, FaultAccess, FaultKind, FaultReason, FileLocation, MAX_FAULTS};
+
+/// Maximum number of GPUs with a begun report.
+const MAX_GPUS: usize = 64;
+
+/// The client of the memory hub of media and copies.
+pub(super) const MMHUB: &str = "mmhub";
+
+/// The driver derives its reasons from the same bits.
+fn reasons(status: FaultStatus) -> Vec<FaultReason> {
+    let reasons = [
+        (status.is_invalid(), FaultReason::NotPresent),
+        (status.is_read_only(), FaultReason::ReadOnly),
+        (status.is_no_execute(), FaultReason::NoExecute),
+    ];
+    reasons.into_iter().filter(|(is_set, _)| *is_set).map(|(_, reason)| reason).collect()
+}
+
+/// Adds the facts of a status register to a fault.
+pub(super) fn apply(fault: &mut Fault, status: Option<FaultStatus>) {
+    let Some(status) = status else { return };
+    if !status.is_known() {
+        // A status of 0 belongs to no client, and the driver prints the name of number 0. One of all ones was not read.
+        fault.client = None;
+        return;
+    }
+    fault.status = Some(format!("{:#010x}", status.0));
+    fault.reasons = reasons(status);
+    fault.has_all_reasons = true;
+    let by_reason = access(&fault.reasons).filter(|access| *access == FaultAccess::Execute);
+    let by_bit = if status.is_write() { FaultAccess::Write } else { FaultAccess::Read };
+    fault.access = Some(by_reason.unwrap_or(by_bit));
+}
+
+/// The order of a log's lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Order {
+    #[default]
+    OldestFirst,
+    NewestFirst,
+}
+
+/// The place of a row in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Header,
+    Page,
+    Status,
+    Client,
+}
+
+/// A report during reading.
+#[derive(Clone, Debug)]
+struct Begun {
+    device: Option<String>,
+    time: Option<Time>,
+    /// The last row's.
+    rank: Rank,
+    fault: Fault,
+    status: Option<FaultStatus>,
+    has_header: bool,
+    is_mmhub: bool,
+    is_driver: bool,
+}
+
+impl Begun {
+    /// Whether a row may be of this report.
+    fn is_of(&self, device: Option<&str>, time: Option<Time>) -> bool {
+        self.device.as_deref() == device && Time::are_near(self.time, time)
+    }
+
+    /// The fault; `None`: neither its first row nor its page was read.
+    fn finish(self) -> Option<Fault> {
+        let mut fault = self.fault;
+        if fault.address.is_none() && !self.has_header {
+            return None;
+        }
+        apply(&mut fault, self.status);
+        if self.is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
+            fault.client = Some(MMHUB.to_owned());
+        }
+        if self.is_driver {
+            fault.client = Some(DRIVER.to_owned());
+        }
+        if fault.client.as_deref() == Some(INSTRUCTIONS) {
+            fault.access = Some(FaultAccess::Execute);
+        }
+        Some(fault)
+    }
+}
+
+/// The client that fetches instructions.
+const INSTRUCTIONS: &str = "SQC (inst)";
+
+/// A hang during reading: its process is in the next row.
+#[derive(Clone, Debug)]
+struct BegunHang {
+    device: Option<String>,
+    time: Option<Time>,
+    fault: Fault,
+}
+
+/// Joins the rows of reports, in both orders, until the end shows which one is right.
+#[derive(Debug)]
+pub(super) struct KernelLog {
+    forward: Joined,
+    reverse: Joined,
+    /// The last row of each device.
+    ranks: Vec<(Option<String>, Rank)>,
+    /// Number of rows that follow one before them in a report, and of the others.
+    ascending: usize,
+    descending: usize,
+    first: Option<Time>,
+    last: Option<Time>,
+}
+
+impl KernelLog {
+    pub(super) fn new(own: &Own) -> Self {
+        Self {
+            forward: Joined::new(Order::OldestFirst, own),
+            reverse: Joined::new(Order::NewestFirst, own),
+            ranks: Vec::new(),
+            ascending: 0,
+            descending: 0,
+            first: None,
+            last: None,
+        }
+    }
+
+    /// Reads a row of a line.
+    pub(super) fn row(&mut self, text: &[u8], row: &Row, place: Option<&FileLocation>) {
+        let (device, time) = (device(text), Time::of(text));
+        self.first = self.first.or(time);
+        self.last = time.or(self.last);
+        let rank = match row {
+            Row::Header { .. } => Some(Rank::Header),
+            Row::Page(_) => Some(Rank::Page),
+            Row::Status(_) => Some(Rank::Status),
+            Row::Client(_) => Some(Rank::Client),
+            Row::Process(_) | Row::Hang { .. } | Row::Ecc => None,
+        };
+        if let Some(rank) = rank {
+            let known = self.ranks.iter_mut().find(|(of, _)| *of == device);
+            if let Some((_, last)) = known {
+                self.ascending += usize::from(rank > *last);
+                self.descending += usize::from(rank < *last);
+                *last = rank;
+            } else if self.ranks.len() < MAX_GPUS {
+                self.ranks.push((device.clone(), rank));
+            }
+        }
+        for joined in [&mut self.forward, &mut self.reverse] {
+            joined.row((device.as_deref(), time), (row, rank), place);
+        }
+    }
+
+    /// The reports, and whether the log has the newest first.
+    pub(super) fn finish(self) -> (Merged, bool) {
+        let is_later = |one: Option<Time>, other| one.zip(other).is_some_and(|(one, other)| one > other);
+        let is_reversed = match self.descending.cmp(&self.ascending) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => is_later(self.first, self.last),
+        };
+        let joined = if is_reversed { self.reverse } else { self.forward };
+        (joined.finish(), is_reversed)
+    }
+}
+
+/// Reports in one order.
+#[derive(Debug)]
+struct Joined {
+    order: Order,
+    begun: Vec<Begun>,
+    hangs: Vec<BegunHang>,
+    /// In reversed order: processes whose hang or first row follows.
+    processes: Vec<(Option<String>, Option<Time>, u32)>,
+    reports: Merged,
+    /// Whether a report has a status: those with a status of 0 then repeat it.
+    has_status: bool,
+    /// Reports with a status of 0.
+    without: Vec<Fault>,
+}
+
+impl Joined {
+    fn new(order: Order, own: &Own) -> Self {
+        Self {
+            order,
+            begun: Vec::new(),
+            hangs: Vec::new(),
+            processes: Vec::new(),
+            reports: Merged::of(own.clone(), order == Order::NewestFirst),
+            has_status: false,
+            without: Vec::new(),
+        }
+    }
+
+    fn row(
+        &mut self,
+        (device, time): (Option<&str>, Option<Time>),
+        (row, rank): (&Row, Option<Rank>),
+        place: Option<&FileLocation>,
+    ) {
+        let new = |kind| Fault {
+            device: device.map(str::to_owned),
+            place: place.cloned(),
+            ..kernel_log::fault(kind)
+        };
+        let Some(rank) = rank else {
+            match row {
+                Row::Process(process) => self.process(device, time, *process),
+                Row::Hang { ring } => {
+                    let mut fault = Fault { ring: ring.clone(), ..new(FaultKind::Hang) };
+                    fault.process = self.process_before(device, time);
+                    self.end_hang(device);
+                    push(&mut self.hangs, BegunHang { device: device.map(str::to_owned), time, fault })
+                        .into_iter()
+                        .for_each(|hang| self.reports.add(hang.fault));
+                }
+                _ => self.reports.add(new(FaultKind::Ecc)),
+            }
+            return;
+        };
+        let begins = |begun: &Begun| match self.order {
+            Order::OldestFirst => rank <= begun.rank,
+            Order::NewestFirst => rank >= begun.rank,
+        };
+        let known = self.begun.iter().position(|begun| begun.device.as_deref() == device);
+        let is_new = known
+            .and_then(|at| self.begun.get(at))
+            .is_none_or(|begun| begins(begun) || !begun.is_of(device, time));
+        if is_new {
+            if let Some(at) = known {
+                let before = self.begun.remove(at);
+                self.end(before);
+            }
+            let begun = Begun {
+                device: device.map(str::to_owned),
+                time,
+                rank,
+                fault: new(FaultKind::Page),
+                status: None,
+                has_header: false,
+                is_mmhub: false,
+                is_driver: false,
+            };
+            if let Some(oldest) = push(&mut self.begun, begun) {
+                self.end(oldest);
+            }
+        }
+        let own = self.process_before(device, time).filter(|_| rank == Rank::Header);
+        let Some(begun) = self.begun.iter_mut().find(|begun| begun.device.as_deref() == device) else {
+            return;
+        };
+        begun.rank = rank;
+        match row {
+            Row::Header { is_mmhub, is_driver, process } => {
+                begun.has_header = true;
+                begun.is_mmhub = *is_mmhub;
+                begun.is_driver = *is_driver;
+                begun.fault.process = process.or(own);
+                begun.fault.place = place.cloned();
+            }
+            Row::Page(address) => begun.fault.address = Some(*address),
+            Row::Status(status) => begun.status = Some(FaultStatus(*status)),
+            Row::Client(client) => begun.fault.client = Some(client.clone()),
+            Row::Process(_) | Row::Hang { .. } | Row::Ecc => {}
+        }
+        if self.order == Order::NewestFirst && rank == Rank::Header {
+            let at = self.begun.iter().position(|begun| begun.device.as_deref() == device);
+            if let Some(begun) = at.map(|at| self.begun.remove(at)) {
+                self.end(begun);
+            }
+        }
+    }
+
+    /// Reads the row of a process: of the row before it, in reversed order of one after it.
+    fn process(&mut self, device: Option<&str>, time: Option<Time>, process: u32) {
+        if self.order == Order::NewestFirst {
+            push(&mut self.processes, (device.map(str::to_owned), time, process));
+            return;
+        }
+        let begun = self.begun.iter_mut().find(|begun| begun.is_of(device, time));
+        if let Some(begun) = begun.filter(|begun| begun.rank == Rank::Header && begun.fault.process.is_none())
+        {
+            begun.fault.process = Some(process);
+            return;
+        }
+        let is_of = |hang: &&mut BegunHang| {
+            hang.device.as_deref() == device
+                && Time::are_near(hang.time, time)
+                && hang.fault.process.is_none()
+        };
+        if let Some(hang) = self.hangs.iter_mut().find(is_of) {
+            hang.fault.process = Some(process);
+        }
+    }
+
+    /// In reversed order: the process of the row that was read before.
+    fn process_before(&mut self, device: Option<&str>, time: Option<Time>) -> Option<u32> {
+        let is_of = |(of, at, _): &(Option<String>, Option<Time>, u32)| {
+            of.as_deref() == device && Time::are_near(*at, time)
+        };
+        let at = self.processes.iter().rposition(is_of)?;
+        Some(self.processes.remove(at).2)
+    }
+
+    fn end_hang(&mut self, device: Option<&str>) {
+        if let Some(at) = self.hangs.iter().position(|hang| hang.device.as_deref() == device) {
+            let hang = self.hangs.remove(at);
+            self.reports.add(hang.fault);
+        }
+    }
+
+    /// Ends a report: one with a status of 0 waits for the end of the log.
+    fn end(&mut self, begun: Begun) {
+        let is_zero = begun.status == Some(FaultStatus(0));
+        self.has_status |= begun.status.is_some_and(FaultStatus::is_known);
+        let Some(fault) = begun.finish() else { return };
+        if !is_zero {
+            self.reports.add(fault);
+        } else if self.without.len() < MAX_FAULTS {
+            self.without.push(fault);
+        }
+    }
+
+    /// All reports. Those with a status of 0 count if no other one has a status.
+    fn finish(mut self) -> Merged {
+        for begun in std::mem::take(&mut self.begun) {
+            self.end(begun);
+        }
+        for hang in std::mem::take(&mut self.hangs) {
+            self.reports.add(hang.fault);
+        }
+        if !self.has_status {
+            self.without.into_iter().for_each(|fault| self.reports.add(fault));
+        }
+        self.reports
+    }
+}
+
+/// Adds to a bounded list; returns the oldest entry that it replaces.
+fn push<T>(list: &mut Vec<T>, new: T) -> Option<T> {
+    let oldest = (list.len() >= MAX_GPUS).then(|| list.remove(0));
+    list.push(new);
+    oldest
+}

@@ -1,0 +1,225 @@
+//! Errors of queues: HSA's statuses, HIP's errors, and the debug agents' words for both.
+
+use super::line::{Row, after, from, name, process};
+use crate::capture::{Fault, FaultKind, FaultSource};
+use crate::import::text::{Cursor, find};
+
+const PREFIX: &str = "HSA_STATUS_ERROR";
+
+/// HSA's statuses without their common prefix, their numbers (hsa.h, `hsa_ext_amd.h`), their texts, and the words of the
+/// debug agent of 2018.
+const STATUSES: [(&str, u64, &str, &str, FaultKind); 13] = [
+    ("EXCEPTION", 0x1016, "hardware exception", "Debug trap;", FaultKind::Exception),
+    ("ILLEGAL_INSTRUCTION", 0x2a, "illegal shader instruction", "-", FaultKind::IllegalInstruction),
+    ("MEMORY_FAULT", 0x2b, "inaccessible address", "-", FaultKind::Memory),
+    ("MEMORY_APERTURE_VIOLATION", 0x29, "largest legal address", "-", FaultKind::Aperture),
+    (
+        "INCOMPATIBLE_ARGUMENTS",
+        0x100d,
+        "arguments passed to a function are not compatible",
+        "Invalid dim;",
+        FaultKind::Launch,
+    ),
+    (
+        "INVALID_ALLOCATION",
+        0x1003,
+        "requested allocation is not valid",
+        "Invalid group memor;",
+        FaultKind::Launch,
+    ),
+    ("INVALID_CODE_OBJECT", 0x1010, "code object is invalid", "Invalid (or NULL) code;", FaultKind::Launch),
+    ("INVALID_PACKET_FORMAT", 0x1009, "AQL packet is malformed", "Invalid format;", FaultKind::Launch),
+    ("INVALID_ARGUMENT", 0x1001, "actual arguments does not meet", "Group is too large;", FaultKind::Launch),
+    ("INVALID_ISA", 0x100f, "instruction set architecture is invalid", "Out of VGPRs;", FaultKind::Launch),
+    ("OUT_OF_RESOURCES", 0x1008, "failed to allocate the necessary", "Out of scratch;", FaultKind::Queue),
+    ("OUT_OF_REGISTERS", 0x2d, "more registers than", "-", FaultKind::Queue),
+    ("", 0x1000, "generic error", "Undefined code;", FaultKind::Queue),
+];
+
+/// A status: its kind, and its name or number as far as the text has it whole.
+struct Status {
+    kind: FaultKind,
+    name: Option<String>,
+}
+
+/// The status in a text: by its name, else its number, else its description. `None`: there is none.
+fn status_of(text: &[u8]) -> Option<Status> {
+    let named = after(text, PREFIX).map(|text| {
+        let mut cursor = Cursor::new(text);
+        let _ = cursor.take("_");
+        let name = cursor.run(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        (name, !cursor.rest.is_empty())
+    });
+    let number = after(text, "code: ").or_else(|| after(text, "status: "));
+    let number = number.and_then(|text| {
+        let mut cursor = Cursor::new(text);
+        cursor.address().filter(|_| !cursor.rest.is_empty())
+    });
+    let known = STATUSES.iter().find(|(name, code, words, ..)| match (named, number) {
+        (Some((named, is_whole)), _) => is_whole && named == name.as_bytes(),
+        (None, Some(number)) => number == *code,
+        (None, None) => find(text, words).is_some(),
+    });
+    let join = |name: &str| match name {
+        "" => PREFIX.to_owned(),
+        name => format!("{PREFIX}_{name}"),
+    };
+    match (known, named, number) {
+        (Some((name, .., kind)), ..) => Some(Status { kind: *kind, name: Some(join(name)) }),
+        (None, Some((named, is_whole)), _) => {
+            let named = name(named).filter(|_| is_whole);
+            Some(Status { kind: FaultKind::Queue, name: named.map(|name| join(&name)) })
+        }
+        (None, None, Some(number)) => {
+            Some(Status { kind: FaultKind::Queue, name: Some(format!("{number:#x}")) })
+        }
+        (None, None, None) => None,
+    }
+}
+
+/// `Callback: Queue 0x7f aborting with error : HSA_STATUS_ERROR_EXCEPTION: ... code: 0x1016` of HIP, and older forms.
+pub(super) fn abort(text: &[u8], at: usize) -> Option<Row> {
+    let before = text.get(..at)?;
+    let rest = from(text, at);
+    let is_of_queue = find(before, "ueue ").is_some()
+        && (find(before, "Callback").is_some() || find(before, "callback").is_some());
+    if !is_of_queue || !rest.starts_with(b"error") && !rest.starts_with(b"status") {
+        return None;
+    }
+    let status = status_of(rest);
+    // A kernel's name has commas and brackets of its own.
+    let kernel = after(rest, " kernel: ").and_then(|text| {
+        let end = text.iter().rposition(|byte| *byte == b']').unwrap_or(text.len());
+        name(text.get(..end)?)
+    });
+    let fault = Fault {
+        kind: status.as_ref().map_or(FaultKind::Queue, |status| status.kind),
+        kernel,
+        process: after(text, "[pid:").and_then(process),
+        source: FaultSource::Hip,
+        ..Fault::default()
+    };
+    match status {
+        Some(status) => Some(Row::Whole(Fault { status: status.name, ..fault })),
+        None => Some(Row::Begins(fault)),
+    }
+}
+
+/// `Queue error (HSA_STATUS_ERROR_EXCEPTION: ...)` of the debug agent.
+pub(super) fn error(text: &[u8], at: usize) -> Option<Row> {
+    let Status { kind, name } = status_of(from(text, at))?;
+    let source = FaultSource::DebugAgent;
+    Some(Row::Whole(Fault { kind, status: name, source, ..Fault::default() }))
+}
+
+/// `Queue error state in GPU agent: AMD gfx900` of the debug agent of 2018; the node and the reason are in the next lines.
+pub(super) fn error_state(_: &[u8], _: usize) -> Option<Row> {
+    let (kind, source) = (FaultKind::Queue, FaultSource::DebugAgent);
+    Some(Row::Begins(Fault { kind, source, ..Fault::default() }))
+}
+
+/// `Queue ID: 140068470472704 (Debug trap;)`
+pub(super) fn error_state_reason(text: &[u8], at: usize) -> Option<Row> {
+    let mut cursor = Cursor::new(from(text, at));
+    cursor.decimal()?;
+    let reason = cursor.rest.strip_prefix(b" (")?;
+    let known = STATUSES.iter().find(|(_, _, _, words, _)| reason.starts_with(words.as_bytes()));
+    let (.., words, kind) = known?;
+    let status = Some(words.trim_end_matches(';').to_owned());
+    let source = FaultSource::DebugAgent;
+    Some(Row::Status(Fault { kind: *kind, status, source, ..Fault::default() }))
+}
+
+/// `Kernel Name: _Z9gridreducePfS_i`: the first line of HIP's account of a queue, before the queue's error.
+pub(super) fn kernel_name(text: &[u8], at: usize) -> Option<Row> {
+    let kernel = from(text, at).strip_suffix(b"\n")?.trim_ascii_end();
+    let kernel = kernel.strip_suffix(b".kd").unwrap_or(kernel);
+    name(kernel).map(Row::KernelName)
+}
+
+/// A status of a fault without a reporter's words. Other statuses are answers of the runtime's interface.
+pub(super) fn status(text: &[u8], at: usize) -> Option<Row> {
+    let start = at.checked_sub(PREFIX.len() + 1)?;
+    let Status { kind, name } = status_of(from(text, start))?;
+    let end = start + name.as_ref()?.len();
+    let is_fault = !matches!(kind, FaultKind::Launch | FaultKind::Queue);
+    let source = FaultSource::Runtime;
+    (is_fault && is_message(text, start, end))
+        .then(|| Row::Whole(Fault { kind, status: name, source, ..Fault::default() }))
+}
+
+/// Whether a name or sentence at a range of a line is what a program prints: after the line's start, a colon or a word
+/// that leads to it, and before the line's end or a sign. In other places people write about it.
+fn is_message(text: &[u8], start: usize, end: usize) -> bool {
+    const WORDS: [&str; 9] =
+        ["error", "Error", "ERROR", "failed", "status", "with", "Returned", "returned", "code"];
+    let before = text.get(..start).unwrap_or_default();
+    let quote = before.strip_suffix(b"'").or_else(|| before.strip_suffix(b"\"")).unwrap_or(before);
+    let lead = quote.trim_ascii_end();
+    let is_apart = lead.len() < quote.len();
+    let is_led = lead.is_empty()
+        || lead.ends_with(b"(")
+        || lead.ends_with(b"=")
+        || lead.ends_with(b"]")
+        || is_apart && (lead.ends_with(b":") || WORDS.iter().any(|word| lead.ends_with(word.as_bytes())));
+    const SIGNS: [&str; 10] = ["\n", ":", " :", ",", ".", ")", "'", "\"", " (", "("];
+    let rest = from(text, end);
+    let is_ended = rest.is_empty() || SIGNS.iter().any(|sign| rest.starts_with(sign.as_bytes()));
+    let is_of_code = find(before, "case ").is_some() || find(before, "assert ").is_some();
+    is_led && is_ended && !is_of_code
+}
+
+/// HIP's errors, by name or number.
+const ERRORS: [(&str, &str, u64, FaultKind); 4] = [
+    // It distinguishes no page from an aperture.
+    ("hipErrorIllegalAddress", "illegal memory access was encountered", 700, FaultKind::Memory),
+    ("CUDA_ERROR_ILLEGAL_ADDRESS", "illegal memory access was encountered", 700, FaultKind::Memory),
+    ("hipErrorLaunchFailure", "unspecified launch failure", 719, FaultKind::Queue),
+    ("hipErrorAssert", "device-side assert triggered", 710, FaultKind::Assertion),
+];
+
+fn of_hip(kind: FaultKind) -> Row {
+    Row::Whole(Fault { kind, source: FaultSource::Hip, ..Fault::default() })
+}
+
+/// `hipErrorIllegalAddress (700)`
+pub(super) fn code(text: &[u8], at: usize) -> Option<Row> {
+    let (name, .., kind) = ERRORS
+        .iter()
+        .find(|(name, ..)| text.get(..at).is_some_and(|text| text.ends_with(name.as_bytes())))?;
+    is_message(text, at - name.len(), at).then(|| of_hip(*kind))
+}
+
+/// `HIP error: an illegal memory access was encountered`
+pub(super) fn sentence(text: &[u8], at: usize) -> Option<Row> {
+    let before = text.get(..at)?;
+    let (_, words, _, kind) = ERRORS.iter().find(|(_, words, ..)| before.ends_with(words.as_bytes()))?;
+    let start = at - words.len();
+    let start = if before.get(..start)?.ends_with(b"an ") { start - 3 } else { start };
+    is_message(text, start, at).then(|| of_hip(*kind))
+}
+
+/// `hipError_t(719)`
+pub(super) fn number(text: &[u8], at: usize) -> Option<Row> {
+    let mut cursor = Cursor::new(from(text, at));
+    let number = cursor.decimal().filter(|_| cursor.rest.starts_with(b")"))?;
+    let (.., kind) = ERRORS.iter().find(|(_, _, of, _)| *of == number)?;
+    Some(of_hip(*kind))
+}
+
+/// A line that only [`super::Reader`] knows.
+pub(super) fn never(_: &[u8], _: usize) -> Option<Row> {
+    None
+}
+
+/// The kernel in `Kernel 'omp target in main @ 12 (__omp_offloading_10303_b_main_l12)'` of LLVM's runtime: the line
+/// before its report, behind any prefix.
+pub(super) fn offload_kernel(text: &[u8]) -> Option<String> {
+    let rest = after(text, "Kernel '")?;
+    let end = rest.iter().rposition(|byte| *byte == b'\'')?;
+    let rest = rest.get(..end)?;
+    match (rest.iter().rposition(|byte| *byte == b'('), rest.strip_suffix(b")")) {
+        (Some(open), Some(inner)) => name(inner.get(open + 1..)?),
+        _ => name(rest),
+    }
+}

@@ -1,0 +1,232 @@
+//! Reports of memory faults by ROCm's and LLVM's runtimes, libhsakmt, the debug agent and tinygrad.
+
+use super::MARK;
+use super::line::{Address, MAX_NAME, Row, after, from, pointer};
+use crate::capture::{Fault, FaultAccess, FaultKind, FaultReason, FaultSource};
+use crate::import::text::{Cursor, find};
+
+/// `node-4 (Agent handle: 0x15) on address 0x7f00 (may not be exact address). Reason: Unknown.` of ROCm's runtime,
+/// `1 (agent 0x55) at virtual address (nil). Reasons: A, B` of LLVM's, and the beginnings of old agents' reports.
+pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
+    // Of several reports in one line only the last is whole.
+    let mut at = at;
+    while let Some(next) = find(from(text, at), MARK)
+        && find(text.get(at..at + next)?, "Reason").is_none()
+    {
+        at += next + MARK.len();
+    }
+    let mut cursor = Cursor::new(from(text, at));
+    if cursor.take("at GPU Node: ") {
+        let node = cursor.decimal().and_then(|node| u32::try_from(node).ok());
+        return Some(Row::Begins(Fault { node, source: FaultSource::DebugAgent, ..Fault::default() }));
+    }
+    if !cursor.take("by GPU ") {
+        return None;
+    }
+    if cursor.take("agent: ") {
+        return Some(Row::Begins(Fault { source: FaultSource::Runtime, ..Fault::default() }));
+    }
+    let source = if cursor.take("node-") { FaultSource::Runtime } else { FaultSource::Offload };
+    let node = u32::try_from(cursor.decimal()?).ok();
+    let rest = cursor.rest;
+    let is_of_report = [" (Agent", " (agent", " on address", "\n"].iter().any(|next| {
+        let next = next.as_bytes();
+        rest.starts_with(next) || next.starts_with(rest)
+    });
+    if !is_of_report {
+        return None;
+    }
+    let address = after(rest, "on address ").or_else(|| after(rest, "at virtual address "));
+    // Both runtimes print a period or a remark behind the address: one at the end of a line may lack digits.
+    let address = address.and_then(pointer).filter(|(_, rest)| matches!(rest.first(), Some(b'.' | b' ')));
+    let mut fault = Fault { address: address.map(|(at, _)| at), node, source, ..Fault::default() };
+    if find(rest, "(may not be exact address)").is_some()
+        && let Some(address) = &mut fault.address
+    {
+        address.is_inexact = true;
+    }
+    // ROCm's runtime prints the first reason, with a period, LLVM's all of them.
+    match (after(rest, "Reason: "), after(rest, "Reasons: ")) {
+        (Some(reason), _) => Reasons::of(until(reason, b".")).apply(&mut fault, false),
+        (None, Some(reasons)) => Reasons::of(until(reasons, b".\n")).apply(&mut fault, true),
+        (None, None) => {}
+    }
+    Some(Row::Whole(fault))
+}
+
+/// Whether a line has a report that its end cuts, by ROCm's runtime: the next line may have the rest.
+pub(super) fn is_cut(text: &[u8]) -> bool {
+    find(text, MARK).is_some_and(|at| {
+        let rest = from(text, at + MARK.len());
+        rest.starts_with(b"by GPU node-") && after(rest, "Reason: ").is_none_or(|text| !text.contains(&b'.'))
+    })
+}
+
+/// Text before the first of some bytes; without one of them nothing is whole.
+fn until<'l>(text: &'l [u8], ends: &[u8]) -> &'l [u8] {
+    let end = text.iter().position(|byte| ends.contains(byte));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// `0x800008000, node id 1 : Page not present`: libhsakmt with messages, which names one reason.
+pub(super) fn memory_exception(text: &[u8], at: usize) -> Option<Row> {
+    let (address, rest) = pointer(from(text, at))?;
+    let mut cursor = Cursor::new(rest.strip_prefix(b", node id ")?);
+    let node = cursor.decimal().and_then(|node| u32::try_from(node).ok());
+    let mut fault = Fault { address: Some(address), node, source: FaultSource::Thunk, ..Fault::default() };
+    Reasons::of(until(cursor.rest, b"\n")).apply(&mut fault, false);
+    Some(Row::Whole(fault))
+}
+
+/// `0 (Agent handle: 0x10a3dc10) on address 0x7f3c19800000. Reason: Memory in use. `: ROCm's runtime at a release.
+pub(super) fn memory_in_use(text: &[u8], at: usize) -> Option<Row> {
+    let mut cursor = Cursor::new(from(text, at));
+    let node = u32::try_from(cursor.decimal()?).ok();
+    let address = after(cursor.rest, "on address ").and_then(pointer);
+    let address = address.filter(|(_, rest)| rest.starts_with(b".")).map(|(at, _)| at);
+    let reasons = after(cursor.rest, "Reason: Memory in use").map(|_| FaultReason::InUse);
+    Some(Row::Whole(Fault {
+        kind: FaultKind::InUse,
+        address,
+        reasons: reasons.into_iter().collect(),
+        has_all_reasons: reasons.is_some(),
+        node,
+        source: FaultSource::Runtime,
+        ..Fault::default()
+    }))
+}
+
+/// `7B4F50DC3000 | NotPresent=1 ReadOnly=1 NoExecute=0 imprecise=0` of tinygrad, with the driver's names of its bits.
+pub(super) fn mmu_fault(text: &[u8], at: usize) -> Option<Row> {
+    let (mut address, rest) = pointer(from(text, at))?;
+    let bits = rest.strip_prefix(b" | ")?;
+    let is_set = |name: &str| after(bits, name).is_some_and(|text| text.starts_with(b"=1"));
+    after(bits, "NotPresent=")?;
+    address.is_inexact = is_set("imprecise");
+    let reasons = [
+        ("NotPresent", FaultReason::NotPresent),
+        ("ReadOnly", FaultReason::ReadOnly),
+        ("NoExecute", FaultReason::NoExecute),
+    ];
+    let reasons: Vec<_> =
+        reasons.into_iter().filter(|(name, _)| is_set(name)).map(|(_, reason)| reason).collect();
+    Some(Row::Whole(Fault {
+        address: Some(address),
+        access: access(&reasons),
+        has_all_reasons: !reasons.is_empty() && find(bits, "NoExecute=").is_some(),
+        reasons,
+        source: FaultSource::Tinygrad,
+        ..Fault::default()
+    }))
+}
+
+/// `0 reset_cause=0 memory_lost=1 gpu_id=10727` of tinygrad: the driver reset the GPU.
+pub(super) fn reset(text: &[u8], at: usize) -> Option<Row> {
+    find(from(text, at), "gpu_id=")?;
+    Some(Row::Whole(Fault { kind: FaultKind::Hang, source: FaultSource::Tinygrad, ..Fault::default() }))
+}
+
+/// `[GPU Memory Error] Addr: 0x4100000000 Reason: ...`: the oldest libomptarget, whose reasons are unreliable.
+pub(super) fn gpu_memory_error(text: &[u8], at: usize) -> Option<Row> {
+    let address = after(from(text, at), "Addr: ")?;
+    let address = pointer(address).filter(|(_, rest)| rest.starts_with(b" ")).map(|(at, _)| at);
+    Some(Row::Whole(Fault { address, source: FaultSource::Offload, ..Fault::default() }))
+}
+
+/// `System event (HSA_AMD_GPU_MEMORY_FAULT_EVENT: page not present or supervisor privilege, ...)`
+pub(super) fn system_event(text: &[u8], at: usize) -> Option<Row> {
+    find(text, "System event (")?;
+    let mut fault = Fault { source: FaultSource::DebugAgent, ..Fault::default() };
+    if let Some(reasons) = from(text, at).strip_prefix(b": ") {
+        Reasons::of(until(reasons, b")")).apply(&mut fault, true);
+    }
+    Some(Row::Begins(fault))
+}
+
+/// `Faulting page: 0x7fbe4cc01000`
+pub(super) fn faulting_page(text: &[u8], at: usize) -> Option<Row> {
+    let (at, _) = pointer(from(text, at))?;
+    Some(Row::Address(Address { at, reasons: None, by: FaultSource::DebugAgent }))
+}
+
+/// `Address: 0x1502F3Cxxx (page not present;write access to a read-only page;)`; `end`: the offset of the reasons.
+pub(super) fn masked_page(text: &[u8], end: usize) -> Option<Row> {
+    let before = text.get(..end.checked_sub("xxx (".len())?)?;
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let (prefix, _) = before.split_at(before.len().checked_sub(digits)?);
+    let start = prefix.strip_suffix(b"0x")?.len();
+    let (at, _) = pointer(from(text, start))?;
+    let reasons = Some(Reasons::of(until(from(text, end), b")")));
+    Some(Row::Address(Address { at, reasons, by: FaultSource::Runtime }))
+}
+
+/// `1 (Agent handle: 0x5) reason :GPU Hang` of ROCm's runtime; the other reason is an ECC error.
+pub(super) fn hardware_exception(text: &[u8], at: usize) -> Option<Row> {
+    let mut cursor = Cursor::new(from(text, at));
+    let node = u32::try_from(cursor.decimal()?).ok();
+    let reason = after(cursor.rest, "reason")?.to_ascii_lowercase();
+    let kind = match (find(&reason, "hang"), find(&reason, "ecc")) {
+        (Some(_), _) => FaultKind::Hang,
+        (None, Some(_)) => FaultKind::Ecc,
+        (None, None) => FaultKind::Queue,
+    };
+    Some(Row::Whole(Fault { kind, node, source: FaultSource::Runtime, ..Fault::default() }))
+}
+
+/// The named reasons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reasons {
+    list: Vec<FaultReason>,
+    is_inexact: bool,
+}
+
+impl Reasons {
+    /// The reasons in a text, in the order of the driver's bits, in which every reporter prints them. Reporters differ
+    /// in case, separators and in parts of the words.
+    fn of(text: &[u8]) -> Self {
+        let text = text.get(..text.len().min(MAX_NAME)).unwrap_or_default().to_ascii_lowercase();
+        let has = |word: &str| find(&text, word).is_some();
+        let sram = has("sram ecc");
+        let found = [
+            (has("not present"), FaultReason::NotPresent),
+            (has("read-only") || has("readonly page"), FaultReason::ReadOnly),
+            (has("execute access") || has("none-executable"), FaultReason::NoExecute),
+            (has("host access only"), FaultReason::HostOnly),
+            (has("ecc failure") && (!sram || has("dram ecc")), FaultReason::DramEcc),
+            (sram, FaultReason::SramEcc),
+            (has("hang recovery"), FaultReason::HangRecovery),
+        ];
+        let list = found.iter().filter(|(has, _)| *has).map(|(_, reason)| *reason).collect();
+        Self { list, is_inexact: has("exact fault address") || has("exact address") }
+    }
+
+    /// Adds the reasons to a fault; `all`: the reporter prints all reasons.
+    pub(super) fn apply(self, fault: &mut Fault, all: bool) {
+        if let Some(address) = &mut fault.address {
+            address.is_inexact |= self.is_inexact;
+        }
+        // "Unknown" is no statement that there is no reason.
+        fault.has_all_reasons = all && !self.list.is_empty();
+        let is_only = |reasons: &[FaultReason]| {
+            !self.list.is_empty() && self.list.iter().all(|reason| reasons.contains(reason))
+        };
+        if is_only(&[FaultReason::DramEcc, FaultReason::SramEcc]) {
+            fault.kind = FaultKind::Ecc;
+        } else if is_only(&[FaultReason::HangRecovery]) {
+            fault.kind = FaultKind::Hang;
+        }
+        fault.access = access(&self.list);
+        fault.reasons = self.list;
+    }
+}
+
+/// The access that reasons imply. The page-not-present bit alone is of reads and writes.
+pub(super) fn access(reasons: &[FaultReason]) -> Option<FaultAccess> {
+    if reasons.contains(&FaultReason::NoExecute) {
+        Some(FaultAccess::Execute)
+    } else if reasons.contains(&FaultReason::ReadOnly) {
+        Some(FaultAccess::Write)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,92 @@
+//! Reports that are not about the captured waves, and reports among many: the answer is that of the waves' own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::file;
+use crate::cli::json as answer;
+use crate::fixtures::fixtures;
+
+/// A page fault of the kernel log since Linux 6.9.
+fn page_fault(time: u32, process: u32, page: u64, status: u32, client: &str) -> String {
+    let prefix = format!("[{time:5}.000000] amdgpu 0000:03:00.0: amdgpu:");
+    format!(
+        "{prefix} [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)\n\
+         {prefix}  Process app pid {process} thread app pid {process}\n\
+         {prefix}   in page starting at address {page:#018x} from client 10\n\
+         {prefix} GCVM_L2_PROTECTION_FAULT_STATUS:{status:#010x}\n\
+         {prefix} \t Faulty UTCL2 client ID: {client}\n"
+    )
+}
+
+/// The status of a read of an absent page, by the vector caches.
+const READ: u32 = 0x0080_1031;
+
+/// A page behind the array that the kernel reads.
+const BEHIND: u64 = 0x7f00_0020_1000;
+
+/// The answer for a capture, with a log.
+fn triage(capture: &Path, log: Option<(&str, &str)>) -> Value {
+    let log = log.map(|(name, text)| file(name, text).to_str().unwrap().to_owned());
+    let options = log.iter().flat_map(|log| ["--log", log]);
+    answer(&["triage", "--json", capture.to_str().unwrap()].into_iter().chain(options).collect::<Vec<_>>())
+}
+
+/// A sample core of that process: pr_pid is at 24 of `NT_PRPSINFO` (Linux's elfcore.h).
+fn core_of(process: u32) -> PathBuf {
+    let mut bytes = fs::read(fixtures().join("gpucore/gfx1100.core")).unwrap();
+    let header = [&5u32.to_le_bytes()[..], &136u32.to_le_bytes(), &3u32.to_le_bytes(), b"CORE\0"].concat();
+    let note = bytes.windows(header.len()).position(|bytes| bytes == header).unwrap();
+    let at = note + header.len().next_multiple_of(4) + 24;
+    bytes[at..at + 4].copy_from_slice(&process.to_le_bytes());
+    file("process.core", bytes)
+}
+
+#[test]
+fn a_report_of_another_process_changes_no_answer() {
+    let core = core_of(4242);
+    let without = triage(&core, None);
+    let page = 0x8001_0404_1000;
+    let report = |process| page_fault(6512, process, page, 0x0014_1051, "TCP (0x8)");
+    let other = triage(&core, Some(("other-process.log", &report(9214))));
+    assert_eq!(other["sentence"], without["sentence"]);
+    assert_eq!(other["faults"][0]["foreign"], "process");
+    let own = triage(&core, Some(("own-process.log", &report(4242))));
+    assert_eq!(own["faults"][0]["foreign"], Value::Null);
+    assert!(own["sentence"].as_str().unwrap().contains("0x800104041000"), "{own:#}");
+}
+
+#[test]
+fn a_fetch_of_instructions_blames_no_load() {
+    let dump = fixtures().join("dumps/saxpy-gfx90a-O2");
+    let report = |status, client| page_fault(6512, 4376, 0x7f00_0040_0000, status, client);
+    for (name, status, client, is_load) in [
+        ("sqc-inst.log", 0x0080_1231, "SQC (inst) (0x9)", false),
+        ("sqc-data.log", 0x0080_1431, "SQC (data) (0xa)", true),
+    ] {
+        let found = triage(&dump, Some((name, &report(status, client))));
+        let is_blamed =
+            found["accesses"].as_array().unwrap().iter().any(|access| access["confidence"] != "possible");
+        assert_eq!(is_blamed, is_load, "{name}: {found:#}");
+    }
+}
+
+/// The own report among 300 older ones of another process, and one whose status was not read.
+#[test]
+fn the_own_report_decides() {
+    let dump = fixtures().join("dumps/saxpy-gfx90a-O0");
+    let own = page_fault(6512, 4376, BEHIND, READ, "TCP (0x8)");
+    let others = (0..300).map(|index| {
+        page_fault(100 + index, 2914, 0x8001_0000_0000 + u64::from(index) * 4096, 0x0050_1031, "TCP (0x8)")
+    });
+    let many: String = others.chain([own]).collect();
+    let unread = page_fault(6512, 4376, BEHIND, u32::MAX, "unknown (0x1ff)");
+    for (name, text) in [("many.log", many), ("unread.log", unread)] {
+        let found = triage(&dump, Some((name, &text)));
+        let sentence = found["sentence"].as_str().unwrap();
+        let is_right = sentence.contains("x[1024]") && sentence.ends_with("(likely)");
+        assert!(is_right, "{name}: {sentence}");
+    }
+}
