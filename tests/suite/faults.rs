@@ -38,12 +38,16 @@ fn expected() -> Value {
             "access": "write",
             "reasons": ["not_present", "read_only"],
             "all_reasons": true,
+            "status": "0x00301031",
             "node": 4,
+            "device": "0000:c3:00.0",
             "gpu": 1,
             "gpu_inferred": "only_gpu",
             "client": "TCP",
+            "ring": "comp_1.0.0",
             "kernel": "saxpy",
             "process": 1234,
+            "foreign": null,
             "assertion": { "condition": "i < n", "file": "a.hip", "line": 12, "function": "f(int)" },
             "source": "kernel_log",
             "place": { "file": "dmesg.txt", "line": 7 },
@@ -61,12 +65,16 @@ fn expected() -> Value {
             "access": null,
             "reasons": [],
             "all_reasons": false,
+            "status": null,
             "node": null,
+            "device": null,
             "gpu": null,
             "gpu_inferred": null,
             "client": null,
+            "ring": null,
             "kernel": null,
             "process": null,
+            "foreign": null,
             "assertion": { "condition": "i < n", "file": "scale.hip", "line": 12, "function": "scale(int)" },
             "source": "dump",
             "place": null,
@@ -111,8 +119,8 @@ fn each_output_has_the_faults_and_a_small_dump_keeps_them() {
     slim(&dump, &to, &[]);
     same(&to);
     let line = "write to page 0x7f0000201000 (inexact): page not present or supervisor privilege, write access to a \
-                read-only page; GPU node 4; agent 1 (inferred: the only GPU); client TCP; kernel saxpy; process 1234; \
-                reported by the kernel log (dmesg.txt, line 7) and ROCm's runtime (run.log) and the dump";
+                read-only page; GPU node 4; GPU 0000:c3:00.0; agent 1 (inferred: the only GPU); client TCP; ring \
+                comp_1.0.0; kernel saxpy; process 1234; status 0x00301031; reported by the kernel log (dmesg.txt, line 7) and ROCm's runtime (run.log) and the dump";
     let info = text(&run(&["info", words(&dump)]).stdout);
     let failed = "failed assertion i < n in scale(int), scale.hip:12; reported by the dump";
     for line in [line, failed] {
