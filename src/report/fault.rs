@@ -97,7 +97,7 @@ fn subject(fault: &Fault) -> String {
         FaultKind::Page | FaultKind::Memory => format!("{access} {}", place(fault.address)),
         FaultKind::Aperture => format!("{access} memory outside all apertures"),
         FaultKind::IllegalInstruction => "illegal instruction".to_owned(),
-        FaultKind::Exception => "hardware exception".to_owned() + &agents_words(fault),
+        FaultKind::Exception => "hardware exception".to_owned() + &status(fault),
         FaultKind::Ecc if fault.address.is_some() => {
             format!("uncorrectable memory error at {}", place(fault.address))
         }
@@ -106,24 +106,28 @@ fn subject(fault: &Fault) -> String {
             Some(of) => assertion(of),
             None => "failed assertion".to_owned(),
         },
-        FaultKind::Launch => "failed kernel launch".to_owned() + &status(fault) + &agents_words(fault),
-        FaultKind::Queue => "queue error".to_owned() + &status(fault) + &agents_words(fault),
+        FaultKind::Launch => "failed kernel launch".to_owned() + &status(fault),
+        FaultKind::Queue => "queue error".to_owned() + &status(fault),
         FaultKind::Hang => "GPU hang".to_owned(),
         FaultKind::InUse => format!("release of {}", place(fault.address)),
     }
 }
 
-/// `: debug trap`: the words that the debug agent of 2018 has for a status.
-fn agents_words(fault: &Fault) -> String {
-    let words =
-        fault.status.as_deref().filter(|status| !status.starts_with("HSA_") && !status.starts_with("0x"));
-    words.map_or_else(String::new, |words| format!(": {}", words.to_ascii_lowercase()))
-}
-
-/// `: out of resources`: the words of a status's name.
+/// `: out of resources`: the words of a status's name, or those of the debug agent of 2018. The name of an exception says no
+/// more than its kind.
 fn status(fault: &Fault) -> String {
-    let name = fault.status.as_deref().and_then(|status| status.strip_prefix("HSA_STATUS_ERROR_"));
-    name.map_or_else(String::new, |name| format!(": {}", name.to_ascii_lowercase().replace('_', " ")))
+    let Some(status) = &fault.status else { return String::new() };
+    let words = match status.strip_prefix("HSA_STATUS_ERROR") {
+        Some(_) if fault.kind == FaultKind::Exception => "",
+        Some(name) => name.trim_start_matches('_'),
+        None if status.starts_with("0x") => "",
+        None => status,
+    };
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", words.to_ascii_lowercase().replace('_', " "))
+    }
 }
 
 /// Maximum number of characters of a condition or name in a sentence.

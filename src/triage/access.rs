@@ -113,7 +113,7 @@ impl Suspect {
     /// Whether a known address is on a reported page.
     #[must_use]
     pub fn is_on_page(&self) -> bool {
-        let is_on_page = |one: &Evidence| matches!(one, Evidence::OnPage { .. } | Evidence::SamePage { .. });
+        let is_on_page = |one: &Evidence| one.page().is_some();
         self.evidence.iter().any(is_on_page)
     }
 
@@ -313,6 +313,15 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// The reported address, or first byte of a page, that the access has a byte on.
+    pub(crate) fn page(&self) -> Option<u64> {
+        match self {
+            Self::OnPage { page, .. } => Some(*page),
+            Self::SamePage { address } => Some(*address),
+            _ => None,
+        }
+    }
+
     /// The reason in words, in the number of the suspect's addresses.
     #[must_use]
     pub fn of(&self, suspect: &Suspect) -> String {

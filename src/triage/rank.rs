@@ -87,11 +87,7 @@ impl Sighted<'_> {
     /// The reported addresses whose page has an address of it.
     pub(super) fn pages(&self) -> impl Iterator<Item = u64> {
         let evidence = self.sightings.iter().flat_map(|sighting| &sighting.evidence);
-        evidence.filter_map(|one| match one {
-            Evidence::OnPage { page, .. } => Some(*page),
-            Evidence::SamePage { address } => Some(*address),
-            _ => None,
-        })
+        evidence.filter_map(Evidence::page)
     }
 
     /// Sorts its sightings, the best first.

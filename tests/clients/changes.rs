@@ -9,6 +9,7 @@ use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
 use super::model::{fixtures_folder, named};
 use super::script::{Debugger, Script, gdbs};
+use crate::support::GDB_PATIENCE;
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().flatten();
@@ -66,8 +67,8 @@ fn in_gdb(name: &'static str) {
     // Another client of the same server, at the same time.
     let other = |ask: &str| {
         format!(
-            "shell {name} -nx -q -batch -ex 'set remotetimeout 60' -ex 'target remote {}' -ex 'thread 1' -ex '{ask}'",
-            server.address
+            "shell {name} -nx -q -batch {} '{}' -ex 'target remote {}' -ex 'thread 1' -ex '{ask}'",
+            GDB_PATIENCE[0], GDB_PATIENCE[1], server.address
         )
     };
     script.expect(other("p/x $s30"), "$1 = 0x1016ac");

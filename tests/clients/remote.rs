@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script, gdbs};
-use crate::support::LLDB_PATIENCE;
+use crate::support::{GDB_PATIENCE, LLDB_PATIENCE};
 
 /// Three code objects; the second is the default one.
 const SEVERAL: &str = "mixed-vgprs";
@@ -57,7 +57,7 @@ fn printed_commands_find_every_code_object() {
     let server = Server::start(&fixture.dump, &[]);
     let (folder, text) = written(&fixture.dump);
     for name in gdbs() {
-        let program = format!("{name} -nx -q -batch -ex 'set width 0' -ex 'set remotetimeout 60'");
+        let program = format!("{name} -nx -q -batch -ex 'set width 0' -ex '{}'", GDB_PATIENCE[1]);
         let said = run(&mut printed(&text, "gdb", &program, &server.address, "-ex 'thread apply all bt 1'"));
         places(&fixture, name, &said);
     }

@@ -2,7 +2,7 @@
 //! `gmc_v12_0.c`) and hangs (`amdgpu_job.c`, `kfd_device_queue_manager.c`, `mes_v11_0.c`).
 
 use super::line::{self, after, from, name, pointer};
-use crate::capture::{Fault, FaultAddress, FaultKind, FaultSource, PAGE};
+use crate::capture::{FaultAddress, PAGE};
 use crate::import::text::{Cursor, find};
 
 /// A line of a report.
@@ -181,9 +181,4 @@ pub(super) fn location(device: &str) -> Option<u32> {
     let location = bus << 8 | (device & 0x1f) << 3 | function;
     // The driver's location has no domain: it is kept apart in the upper half.
     u32::try_from(domain << 16 | location).ok()
-}
-
-/// A report of the kernel log.
-pub(super) fn fault(kind: FaultKind) -> Fault {
-    Fault { kind, source: FaultSource::KernelLog, ..Fault::default() }
 }

@@ -22,6 +22,8 @@ pub(super) enum Row {
     Address(Address),
     /// A status of a begun report.
     Status(Fault),
+    /// The GPU of a begun report, by the driver's number.
+    Node(u32),
     /// A failed assertion of a library that hosts have, too: of a GPU only beside the GPU's abort.
     Assertion(Fault),
     /// The name of the kernel whose queue a later line reports.
@@ -48,6 +50,7 @@ type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, and the rule for lines with it. The first rule that accepts a line counts.
 const RULES: [(&str, Rule); 56] = [
+    ("Kernel '", queue::offload_kernel),
     (MARK, runtime::access_fault),
     ("Memory exception on virtual address ", runtime::memory_exception),
     ("Memory critical error by agent node-", runtime::memory_in_use),
@@ -61,7 +64,7 @@ const RULES: [(&str, Rule); 56] = [
     ("Kernel Name: ", queue::kernel_name),
     ("Queue error state in GPU agent: ", queue::error_state),
     ("Queue ID: ", queue::error_state_reason),
-    ("aborting with ", queue::abort),
+    (queue::ABORT, queue::abort),
     ("Queue error (", queue::error),
     ("HSA_STATUS_ERROR_", queue::status),
     ("illegal memory access was encountered", queue::sentence),
@@ -102,8 +105,7 @@ const RULES: [(&str, Rule); 56] = [
     ("CLIENT_ID: ", kernel_log::client),
     ("rocess ", kernel_log::process),
     ("rocess: ", kernel_log::process),
-    ("Kernel '", queue::never),
-    ("Node: ", queue::never),
+    ("Node: ", runtime::node),
 ];
 
 /// Recognizes lines of reports.
@@ -128,7 +130,7 @@ impl Grammar {
     /// Whether a line ends within a report, whose rest may be in the next one.
     pub(super) fn is_cut(&self, text: &[u8]) -> bool {
         runtime::is_cut(text)
-            || matches!(self.row(text), Some(Row::Begins(fault)) if fault.source == FaultSource::Hip)
+            || find(text, queue::ABORT).is_some() && matches!(self.row(text), Some(Row::Begins(_)))
     }
 
     /// Whether a line, joined of two, has a whole report.
@@ -197,13 +199,6 @@ pub(super) fn name(text: &[u8]) -> Option<String> {
     let text = text.trim_ascii();
     let text = text.get(..text.len().min(MAX_NAME)).unwrap_or_default();
     (!text.is_empty()).then(|| clean(String::from_utf8_lossy(text)).into_owned())
-}
-
-/// `Node: 1` of old agents, on a line of its own, perhaps behind the time and place of a log.
-pub(super) fn node(text: &[u8]) -> Option<u32> {
-    let mut cursor = Cursor::new(after(text.trim_ascii_end(), "Node: ")?);
-    let number = cursor.decimal()?;
-    cursor.rest.is_empty().then(|| u32::try_from(number).ok()).flatten()
 }
 
 /// A pointer as glibc prints it, `0x7f00`, `(nil)`, also `0x12345xxx`, and the text behind it. `None`: no pointer, or

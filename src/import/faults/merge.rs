@@ -65,29 +65,29 @@ impl Merged {
     /// Adds a report to an earlier one of the same fault, else to the list. A report without an address joins another
     /// one with an address only at the end: until then another one may fit as well.
     pub(super) fn add(&mut self, fault: Fault) {
-        let is_like = |known: &&mut Fault| has_address(known) == has_address(&fault);
+        let (has_address, is_own) = (fault.address.is_some(), self.own.has(&fault));
+        let is_like = |known: &Fault| known.address.is_some() == has_address;
         if let Some(known) = self.list.iter_mut().find(|known| is_like(known) && fits(known, &fault)) {
             join(known, fault);
             return;
         }
-        let alike = self.list.iter().filter(|known| has_address(known) == has_address(&fault)).count();
-        if alike < MAX_FAULTS {
+        if self.list.iter().filter(|known| is_like(known)).count() < MAX_FAULTS {
             // At the end a report without an address may join another one: the list then keeps its maximum length.
             self.list.push_back(fault);
             return;
         }
         self.more += 1;
-        if self.is_reversed && !self.own.has(&fault) {
-            return;
-        }
-        let is_foreign = |known: &Fault| has_address(known) == has_address(&fault) && !self.own.has(known);
-        let (first, last) = (self.list.iter().position(is_foreign), self.list.iter().rposition(is_foreign));
-        let oldest = if self.is_reversed { last } else { first };
-        // All are the capture's own: the newest of them stay.
-        let oldest = oldest.or_else(|| {
-            let is_like = |known: &Fault| has_address(known) == has_address(&fault);
-            (self.own.has(&fault) && !self.is_reversed).then(|| self.list.iter().position(is_like))?
-        });
+        let is_other = |known: &Fault| is_like(known) && !self.own.has(known);
+        let oldest = match (self.is_reversed, is_own) {
+            // It is the oldest.
+            (true, false) => None,
+            (true, true) => self.list.iter().rposition(is_other),
+            (false, false) => self.list.iter().position(is_other),
+            // Where all are the capture's own, the newest of them stay.
+            (false, true) => {
+                self.list.iter().position(is_other).or_else(|| self.list.iter().position(is_like))
+            }
+        };
         if let Some(oldest) = oldest {
             self.list.remove(oldest);
             self.list.push_back(fault);
@@ -208,10 +208,6 @@ fn join(own: &mut Fault, other: Fault) {
             own.also.push(report);
         }
     }
-}
-
-fn has_address(fault: &Fault) -> bool {
-    fault.address.is_some()
 }
 
 /// The agent that the report itself identifies.

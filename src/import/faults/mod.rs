@@ -152,16 +152,6 @@ impl Reader {
 
     /// Reads a line, or the part of it with one report.
     fn part(&mut self, number: usize, text: &[u8]) {
-        if let Some(begun) = &mut self.begun
-            && let Some(node) = line::node(text)
-        {
-            begun.node = begun.node.or(Some(node));
-            return;
-        }
-        if let Some(kernel) = queue::offload_kernel(text) {
-            self.kernel = Some((number, kernel));
-            return;
-        }
         let Some(row) = self.grammar.row(text) else { return };
         let place =
             Some(FileLocation { file: self.file.clone(), line: Some(number), ..FileLocation::default() });
@@ -183,6 +173,11 @@ impl Reader {
                     reasons.apply(&mut fault, true);
                 }
                 self.merged.add(fault);
+            }
+            Row::Node(node) => {
+                if let Some(begun) = &mut self.begun {
+                    begun.node = begun.node.or(Some(node));
+                }
             }
             Row::Status(of) => {
                 if let Some(begun) = self.begun.take() {
@@ -232,7 +227,9 @@ impl Reader {
         if let Some(fault) = self.device_dump.finish() {
             self.merged.add(fault);
         }
-        let (reports, is_reversed) = self.kernel_log.finish();
+        let (mut reports, is_reversed) = self.kernel_log.finish();
+        // In the order of time, by which the oldest of too many make room.
+        reports.sort(is_reversed);
         self.merged.extend(reports);
         // A GPU's abort prints it; a host's ends the program.
         if let Some(assertion) = self.assertion.filter(|_| self.merged.has(FaultKind::Exception)) {

@@ -1,11 +1,13 @@
 //! Joins rows of the kernel log to reports: by device, time and order. A log may be in reversed order (`journalctl -r`).
 
-use super::kernel_log::{self, Row, device};
+use super::kernel_log::{Row, device};
 use super::merge::{Merged, Own};
 use super::runtime::access;
 use super::time::Time;
 use crate::arch::FaultStatus;
-use crate::capture::{DRIVER, Fault, FaultAccess, FaultKind, FaultReason, FileLocation, MAX_FAULTS};
+use crate::capture::{
+    DRIVER, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, MAX_FAULTS,
+};
 
 /// Maximum number of GPUs with a begun report.
 const MAX_GPUS: usize = 64;
@@ -40,9 +42,8 @@ pub(super) fn apply(fault: &mut Fault, status: Option<FaultStatus>) {
 }
 
 /// The order of a log's lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    #[default]
     OldestFirst,
     NewestFirst,
 }
@@ -59,7 +60,6 @@ enum Rank {
 /// A report during reading.
 #[derive(Clone, Debug)]
 struct Begun {
-    device: Option<String>,
     time: Option<Time>,
     /// The last row's.
     rank: Rank,
@@ -73,7 +73,7 @@ struct Begun {
 impl Begun {
     /// Whether a row may be of this report.
     fn is_of(&self, device: Option<&str>, time: Option<Time>) -> bool {
-        self.device.as_deref() == device && Time::are_near(self.time, time)
+        self.fault.device.as_deref() == device && Time::are_near(self.time, time)
     }
 
     /// The fault; `None`: neither its first row nor its page was read.
@@ -102,7 +102,6 @@ const INSTRUCTIONS: &str = "SQC (inst)";
 /// A hang during reading: its process is in the next row.
 #[derive(Clone, Debug)]
 struct BegunHang {
-    device: Option<String>,
     time: Option<Time>,
     fault: Fault,
 }
@@ -209,20 +208,18 @@ impl Joined {
         place: Option<&FileLocation>,
     ) {
         let new = |kind| Fault {
+            kind,
             device: device.map(str::to_owned),
+            source: FaultSource::KernelLog,
             place: place.cloned(),
-            ..kernel_log::fault(kind)
+            ..Fault::default()
         };
         let Some(rank) = rank else {
             match row {
                 Row::Process(process) => self.process(device, time, *process),
                 Row::Hang { ring } => {
-                    let mut fault = Fault { ring: ring.clone(), ..new(FaultKind::Hang) };
-                    fault.process = self.process_before(device, time);
-                    self.end_hang(device);
-                    push(&mut self.hangs, BegunHang { device: device.map(str::to_owned), time, fault })
-                        .into_iter()
-                        .for_each(|hang| self.reports.add(hang.fault));
+                    let process = self.process_before(device, time);
+                    self.hang(time, Fault { ring: ring.clone(), process, ..new(FaultKind::Hang) });
                 }
                 _ => self.reports.add(new(FaultKind::Ecc)),
             }
@@ -232,7 +229,7 @@ impl Joined {
             Order::OldestFirst => rank <= begun.rank,
             Order::NewestFirst => rank >= begun.rank,
         };
-        let known = self.begun.iter().position(|begun| begun.device.as_deref() == device);
+        let known = self.begun.iter().position(|begun| begun.fault.device.as_deref() == device);
         let is_new = known
             .and_then(|at| self.begun.get(at))
             .is_none_or(|begun| begins(begun) || !begun.is_of(device, time));
@@ -242,7 +239,6 @@ impl Joined {
                 self.end(before);
             }
             let begun = Begun {
-                device: device.map(str::to_owned),
                 time,
                 rank,
                 fault: new(FaultKind::Page),
@@ -255,8 +251,8 @@ impl Joined {
                 self.end(oldest);
             }
         }
-        let own = self.process_before(device, time).filter(|_| rank == Rank::Header);
-        let Some(begun) = self.begun.iter_mut().find(|begun| begun.device.as_deref() == device) else {
+        let own = if rank == Rank::Header { self.process_before(device, time) } else { None };
+        let Some(begun) = self.begun.iter_mut().find(|begun| begun.fault.device.as_deref() == device) else {
             return;
         };
         begun.rank = rank;
@@ -274,7 +270,7 @@ impl Joined {
             Row::Process(_) | Row::Hang { .. } | Row::Ecc => {}
         }
         if self.order == Order::NewestFirst && rank == Rank::Header {
-            let at = self.begun.iter().position(|begun| begun.device.as_deref() == device);
+            let at = self.begun.iter().position(|begun| begun.fault.device.as_deref() == device);
             if let Some(begun) = at.map(|at| self.begun.remove(at)) {
                 self.end(begun);
             }
@@ -294,7 +290,7 @@ impl Joined {
             return;
         }
         let is_of = |hang: &&mut BegunHang| {
-            hang.device.as_deref() == device
+            hang.fault.device.as_deref() == device
                 && Time::are_near(hang.time, time)
                 && hang.fault.process.is_none()
         };
@@ -312,10 +308,14 @@ impl Joined {
         Some(self.processes.remove(at).2)
     }
 
-    fn end_hang(&mut self, device: Option<&str>) {
-        if let Some(at) = self.hangs.iter().position(|hang| hang.device.as_deref() == device) {
-            let hang = self.hangs.remove(at);
-            self.reports.add(hang.fault);
+    /// Begins a hang, and ends the one before it of its device.
+    fn hang(&mut self, time: Option<Time>, fault: Fault) {
+        if let Some(at) = self.hangs.iter().position(|hang| hang.fault.device == fault.device) {
+            let before = self.hangs.remove(at);
+            self.reports.add(before.fault);
+        }
+        if let Some(oldest) = push(&mut self.hangs, BegunHang { time, fault }) {
+            self.reports.add(oldest.fault);
         }
     }
 

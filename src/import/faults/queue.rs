@@ -4,6 +4,9 @@ use super::line::{Row, after, from, name, process};
 use crate::capture::{Fault, FaultKind, FaultSource};
 use crate::import::text::{Cursor, find};
 
+/// The mark of HIP's report on a queue.
+pub(super) const ABORT: &str = "aborting with ";
+
 const PREFIX: &str = "HSA_STATUS_ERROR";
 
 /// HSA's statuses without their common prefix, their numbers (hsa.h, `hsa_ext_amd.h`), their texts, and the words of the
@@ -207,19 +210,15 @@ pub(super) fn number(text: &[u8], at: usize) -> Option<Row> {
     Some(of_hip(*kind))
 }
 
-/// A line that only [`super::Reader`] knows.
-pub(super) fn never(_: &[u8], _: usize) -> Option<Row> {
-    None
-}
-
 /// The kernel in `Kernel 'omp target in main @ 12 (__omp_offloading_10303_b_main_l12)'` of LLVM's runtime: the line
 /// before its report, behind any prefix.
-pub(super) fn offload_kernel(text: &[u8]) -> Option<String> {
-    let rest = after(text, "Kernel '")?;
+pub(super) fn offload_kernel(text: &[u8], at: usize) -> Option<Row> {
+    let rest = from(text, at);
     let end = rest.iter().rposition(|byte| *byte == b'\'')?;
     let rest = rest.get(..end)?;
-    match (rest.iter().rposition(|byte| *byte == b'('), rest.strip_suffix(b")")) {
-        (Some(open), Some(inner)) => name(inner.get(open + 1..)?),
-        _ => name(rest),
-    }
+    let symbol = match (rest.iter().rposition(|byte| *byte == b'('), rest.strip_suffix(b")")) {
+        (Some(open), Some(inner)) => inner.get(open + 1..)?,
+        _ => rest,
+    };
+    name(symbol).map(Row::KernelName)
 }

@@ -54,6 +54,13 @@ pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
     Some(Row::Whole(fault))
 }
 
+/// `Node: 1` of old agents, on a line of its own, perhaps behind the time and place of a log.
+pub(super) fn node(text: &[u8], at: usize) -> Option<Row> {
+    let mut cursor = Cursor::new(from(text, at).trim_ascii_end());
+    let number = u32::try_from(cursor.decimal()?).ok()?;
+    cursor.rest.is_empty().then_some(Row::Node(number))
+}
+
 /// Whether a line has a report that its end cuts, by ROCm's runtime: the next line may have the rest.
 pub(super) fn is_cut(text: &[u8]) -> bool {
     find(text, MARK).is_some_and(|at| {

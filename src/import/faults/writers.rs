@@ -55,7 +55,7 @@ impl Writers {
         }
     }
 
-    /// What was looked for, by the programs that the text is of.
+    /// The lines that were looked for, for each program whose output the text has.
     pub(super) fn wanted(&self) -> Option<String> {
         let seen = self.seen.iter().zip(PROGRAMS).filter(|(seen, _)| **seen);
         let each: Vec<String> = seen

@@ -81,9 +81,15 @@ impl<R: BufRead> Lines<R> {
         {
             let begun = if part.is_error { &mut self.errors } else { &mut self.output };
             if part.is_last && begun.is_empty() {
+                if let Cow::Owned(text) = part.text {
+                    self.raw = text;
+                }
                 break;
             }
-            begun.extend_from_slice(if begun.is_empty() { &part.first } else { &part.text });
+            if begun.is_empty() {
+                begun.extend_from_slice(part.before);
+            }
+            begun.extend_from_slice(&part.text);
             begun.truncate(MAX_LINE);
             if part.is_last {
                 self.raw = std::mem::take(begun);
@@ -98,7 +104,7 @@ impl<R: BufRead> Lines<R> {
             found = Some(End { ended: false, cut: false });
         }
         let Some(End { ended, cut }) = found else { return Ok(None) };
-        let text = match unwrap::line(&self.raw) {
+        let text = match unwrap::shown(&self.raw) {
             Cow::Borrowed(text) => text,
             Cow::Owned(text) => {
                 self.inner = text;

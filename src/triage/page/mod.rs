@@ -87,15 +87,9 @@ pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
 
 /// The reported faults: those that the first access explains first, those of others last.
 fn reports(triage: &Triage, page: &mut Page) {
-    let evidence = || triage.suspects.first().into_iter().flat_map(|suspect| &suspect.evidence);
-    let is_explained = |fault: &Fault| {
-        let start = fault.address.map(|at| at.start);
-        evidence().any(|one| match one {
-            Evidence::OnPage { page, .. } => Some(*page) == start,
-            Evidence::SamePage { address } => Some(*address) == start,
-            _ => false,
-        })
-    };
+    let evidence = triage.suspects.first().into_iter().flat_map(|suspect| &suspect.evidence);
+    let explained: Vec<u64> = evidence.filter_map(Evidence::page).collect();
+    let is_explained = |fault: &Fault| fault.address.is_some_and(|at| explained.contains(&at.start));
     let mut faults: Vec<&Fault> = triage.faults.iter().collect();
     faults.sort_by_cached_key(|fault| (!fault.is_of_waves(), !is_explained(fault)));
     let each = faults.into_iter().take(MAX_REPORTS).map(fault::sentence);

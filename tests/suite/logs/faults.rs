@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::model::{GFX90A, Gpu, Wave};
+use super::others::page_fault;
 use super::writer::{self, Form};
 use super::{export, export_text, file, folder, problems, run};
 use crate::cli::json as answer;
@@ -195,12 +196,9 @@ fn the_log_with_the_waves_reports_the_fault() {
 #[test]
 fn accesses_of_other_clients_are_not_blamed_on_waves() {
     let report = |hub: &str, vmid: u32, client: &str, status: u32| {
-        let prefix = "[ 12.3] amdgpu 0000:03:00.0: amdgpu:";
-        format!(
-            "{prefix} [{hub}] page fault (src_id:0 ring:24 vmid:{vmid} pasid:32770)\n{prefix}  Process app pid 12 \
-             thread app pid 12\n{prefix}   in page starting at address 0x00007f0000201000 from client 0x1b (UTCL2)\n\
-             {prefix} GCVM_L2_PROTECTION_FAULT_STATUS:{status:#010x}\n{prefix}  Faulty UTCL2 client ID: {client}\n"
-        )
+        page_fault(12, 12, 0x7f00_0020_1000, status, client)
+            .replace("[gfxhub]", &format!("[{hub}]"))
+            .replace("vmid:8", &format!("vmid:{vmid}"))
     };
     // Bits 17:9 of the status are the client's number.
     let of = |number: u32| number << 9 | 1;

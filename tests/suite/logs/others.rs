@@ -10,7 +10,7 @@ use crate::cli::json as answer;
 use crate::fixtures::fixtures;
 
 /// A page fault of the kernel log since Linux 6.9.
-fn page_fault(time: u32, process: u32, page: u64, status: u32, client: &str) -> String {
+pub(super) fn page_fault(time: u32, process: u32, page: u64, status: u32, client: &str) -> String {
     let prefix = format!("[{time:5}.000000] amdgpu 0000:03:00.0: amdgpu:");
     format!(
         "{prefix} [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)\n\

@@ -28,25 +28,24 @@ pub(in crate::import) fn line(raw: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A part of a line that a container's runtime split.
+/// A line of a container's log, or a part of one that the container's runtime split.
 #[derive(Debug)]
-pub(in crate::import) struct Part {
+pub(in crate::import) struct Part<'l> {
     /// Whether it is of the stream for errors.
     pub(in crate::import) is_error: bool,
     pub(in crate::import) is_last: bool,
-    /// The line with this part as its first one.
-    pub(in crate::import) first: Vec<u8>,
-    /// The text of this part.
-    pub(in crate::import) text: Vec<u8>,
+    /// The text before that of each part; the runtime's tag is left out.
+    pub(in crate::import) before: &'l [u8],
+    /// The text; owned: the runtime writes it in another form.
+    pub(in crate::import) text: Cow<'l, [u8]>,
 }
 
 /// The part of a line: `2025-03-04T12:00:01.1Z stderr P text` of Kubernetes (`F`: the last part), and Docker's entries,
 /// whose last part ends in a line feed.
-pub(in crate::import) fn part(line: &[u8]) -> Option<Part> {
+pub(in crate::import) fn part(line: &[u8]) -> Option<Part<'_>> {
     if let Some(Entry { log, stream }) = entry(line) {
-        let text = log.into_bytes();
-        let is_last = text.last() == Some(&b'\n');
-        return Some(Part { is_error: stream == "stderr", is_last, first: text.clone(), text });
+        let (is_error, is_last) = (stream == "stderr", log.ends_with('\n'));
+        return Some(Part { is_error, is_last, before: &[], text: Cow::Owned(log.into_bytes()) });
     }
     if !line.first()?.is_ascii_digit() {
         return None;
@@ -59,9 +58,9 @@ pub(in crate::import) fn part(line: &[u8]) -> Option<Part> {
     if !is_part || !is_error && stream != b"stdout" {
         return None;
     }
+    let before = line.get(..clock.len() + stream.len() + 2)?;
     let text = if is_last { text } else { text.strip_suffix(b"\n").unwrap_or(text) };
-    let first = [clock, b" ", stream, b" F ", text].concat();
-    Some(Part { is_error, is_last, first, text: text.to_vec() })
+    Some(Part { is_error, is_last, before, text: Cow::Borrowed(text) })
 }
 
 /// An entry of Docker's log.
@@ -83,7 +82,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
 }
 
 /// A line without terminal controls, its end, and text that a carriage return overwrites (progress bars).
-fn shown(line: &[u8]) -> Cow<'_, [u8]> {
+pub(in crate::import) fn shown(line: &[u8]) -> Cow<'_, [u8]> {
     fn last(line: &[u8]) -> &[u8] {
         let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
         let line = line.get(..end).unwrap_or_default();
