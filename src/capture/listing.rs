@@ -17,8 +17,8 @@ pub struct CodeText {
     pub agent: Option<usize>,
     /// The function's name.
     pub function: Arc<str>,
-    /// The function's first address.
-    pub start: u64,
+    /// The function's first address; `None`: the writer listed a part of it and not where it begins.
+    pub start: Option<u64>,
     /// Instructions by address, each once. Parts of the function may be missing.
     pub instructions: Vec<TextInstruction>,
 }

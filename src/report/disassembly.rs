@@ -128,7 +128,7 @@ pub(crate) struct ListingJson {
     pc: Option<Hex>,
     /// The function.
     function: Option<String>,
-    /// Its first address.
+    /// Its first address; null: unknown.
     start: Option<Hex>,
     /// The address past its end.
     end: Option<Hex>,
@@ -206,7 +206,7 @@ pub(crate) fn json(of: &Disassembly) -> ListingJson {
         frame: of.frame,
         pc: of.pc.map(|pc| Hex(pc.0)),
         function: function.map(|function| function.name.to_string()),
-        start: function.map(|function| Hex(function.start)),
+        start: function.filter(|function| !function.begins_before).map(|function| Hex(function.start)),
         end: function.map(|function| Hex(function.end)),
         code_object: of.code_object.clone(),
         processor: of.processor.clone(),

@@ -289,6 +289,37 @@ SGPRS:
     assert_eq!(json(&["export"])["waves"][0]["registers"]["vcc"], expected["vcc"]);
 }
 
+/// A GPU that does not answer reads as all ones: STATUS has bits that are zero in every wave. Ones are values elsewhere.
+#[test]
+fn registers_of_ones_were_not_read() {
+    let wave = |status: &str| {
+        format!(
+            "{0}\nse0.sa0.wgp0.simd1.wave0\nMain Registers:\n\t status: {status} | pc_lo: ffffffff | pc_hi: 00008000 | \
+             exec_lo: ffffffff |\n\t exec_hi: 00000001 | hw_id1: 00000000 | gpr_alloc: 00000300 | ib_sts2: 00000800 |\n\
+             SGPRS:\n\t[   0..   3] = {{ ffffffff, 00000002, ffffffff, 00000000 }}\n",
+            "-".repeat(54)
+        )
+    };
+    let scratch = crate::slim::Scratch::new("cli-ones");
+    let dump = scratch.path("wave.txt");
+    for (status, wanted) in [
+        (
+            "00012061",
+            [Some("ffffffff00800000"), Some("ffffffff01000000"), Some("ffffffff"), Some("02000000")],
+        ),
+        ("ffffffff", [None, Some("xxxxxxxx01000000"), None, Some("02000000")]),
+    ] {
+        std::fs::write(&dump, wave(status)).unwrap();
+        let found = run(&["export", "--processor", "gfx1030", dump.to_str().unwrap()]);
+        let export: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+        let registers = &export["waves"][0]["registers"];
+        let shown = ["pc", "exec", "s0", "s1"].map(|name| registers[name].as_str());
+        assert_eq!(shown, wanted, "{status}");
+        let problems = export["problems"].to_string();
+        assert_eq!(problems.contains("read as all ones"), status == "ffffffff", "{problems}");
+    }
+}
+
 /// saxpy-gfx90a-O0: `first` of the kernel is the work-item's id in the grid, `lane_item` the id in its work-group of
 /// 128.
 #[test]

@@ -158,6 +158,8 @@ pub(super) enum Heading {
     Disassembly,
     /// `End of disassembly.`
     EndOfDisassembly,
+    /// `Code Object:` and `Faulty Code Object:` of agents of 2018 and 2019
+    CodeObject,
 }
 
 pub(super) fn heading(line: &[u8]) -> Option<Heading> {
@@ -174,6 +176,9 @@ pub(super) fn heading(line: &[u8]) -> Option<Heading> {
             Some(Heading::Disassembly)
         }
         b'E' if cursor.take("End of disassembly") => Some(Heading::EndOfDisassembly),
+        b'C' | b'F' if matches!(line.trim_ascii_end(), b"Code Object:" | b"Faulty Code Object:") => {
+            Some(Heading::CodeObject)
+        }
         _ if line.trim_ascii_end().ends_with(b" registers:") => Some(Heading::Registers),
         _ => None,
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::line::{Instruction, SourceRow};
+use super::line::SourceRow;
 use crate::capture::{CodeText, MAX_CODE_TEXTS, MAX_TEXT_INSTRUCTIONS, TextInstruction};
 use crate::clean::clean;
 
@@ -27,6 +27,11 @@ impl ListingPosition {
         Self { function: function.map(name), ..Self::default() }
     }
 
+    /// The function.
+    pub(super) fn function(&self) -> Option<&str> {
+        self.function.as_deref()
+    }
+
     /// Notes the function's code object.
     pub(super) fn is_in(&mut self, object: usize) {
         self.object = Some(object);
@@ -48,7 +53,7 @@ fn name(text: &[u8]) -> Arc<str> {
 }
 
 /// Code object, function and its start.
-type Key = (Option<usize>, Arc<str>, u64);
+type Key = (Option<usize>, Arc<str>, Option<u64>);
 
 /// The disassembly of all reports.
 #[derive(Debug, Default)]
@@ -60,12 +65,18 @@ pub(super) struct RawListings {
 }
 
 impl RawListings {
-    /// Adds an instruction; several waves list the same ones.
-    pub(super) fn add(&mut self, at: &ListingPosition, one: &Instruction<'_>) {
+    /// Adds an instruction of a function that begins at `start`; several waves list the same ones.
+    pub(super) fn add(
+        &mut self,
+        at: &ListingPosition,
+        start: Option<u64>,
+        address: u64,
+        text: &[u8],
+        target: Option<u64>,
+    ) {
         let Some(function) = &at.function else { return };
-        let Some(start) = one.address.checked_sub(one.offset) else { return };
         let key = (at.object, Arc::clone(function), start);
-        if self.functions.get(&key).is_some_and(|known| known.contains_key(&one.address)) {
+        if self.functions.get(&key).is_some_and(|known| known.contains_key(&address)) {
             return;
         }
         let is_new = !self.functions.contains_key(&key);
@@ -74,15 +85,15 @@ impl RawListings {
             return;
         }
         self.count += 1;
-        let text = one.text.get(..one.text.len().min(MAX_TEXT)).unwrap_or_default();
+        let text = text.get(..text.len().min(MAX_TEXT)).unwrap_or_default();
         let instruction = TextInstruction {
-            address: one.address,
+            address,
             text: clean(String::from_utf8_lossy(text)).into(),
-            target: one.target,
+            target,
             file: at.file.clone(),
             line: at.line,
         };
-        self.functions.entry(key).or_default().insert(one.address, instruction);
+        self.functions.entry(key).or_default().insert(address, instruction);
     }
 
     /// The functions by address; `agents`: the agent of each code object.

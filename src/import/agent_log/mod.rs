@@ -1,9 +1,10 @@
 //! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
 //!
-//! [`mod@line`] is the grammar of one line and [`mod@memory`] that of memory rows. [`streams`] finds the wave of a line
-//! if several programs write into one log; [`line_prefix`] finds the prefix of each program's lines. [`read`] combines
-//! them. [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that the log lacks; [`build`] makes the
-//! capture. Values are copied once into an arena, since text has no ranges to read later.
+//! [`mod@line`] is the grammar of one line, [`mod@memory`] that of memory rows, [`objdump`] that of LLVM's tool.
+//! [`streams`] finds the wave of a line if several programs write into one log; [`line_prefix`] finds the prefix of
+//! each program's lines. [`read`] combines them. [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that
+//! the log lacks; [`build`] makes the capture. Values are copied once into an arena, since text has no ranges to read
+//! later.
 
 mod build;
 mod groups;
@@ -12,6 +13,7 @@ mod line;
 mod line_prefix;
 mod listings;
 mod memory;
+mod objdump;
 mod objects;
 mod processes;
 mod read;

@@ -280,6 +280,7 @@ impl<'p> Reader<'p> {
                     wave.enter(Section::Disassembly);
                     wave.listing = ListingPosition::of(line::disassembled(text));
                 }
+                Heading::CodeObject => wave.enter(Section::Disassembly),
             }
             return true;
         }
@@ -462,8 +463,13 @@ impl<'p> Reader<'p> {
         if wave.section != Section::Disassembly {
             return false;
         }
+        if let Some(old) = &mut wave.old_listing {
+            return old.row(text, &mut self.log.listings);
+        }
         if let Some(one) = line::instruction(text) {
-            self.log.listings.add(&wave.listing, &one);
+            if let Some(start) = one.address.checked_sub(one.offset) {
+                self.log.listings.add(&wave.listing, Some(start), one.address, one.text, one.target);
+            }
             return true;
         }
         let row = line::source_row(text);

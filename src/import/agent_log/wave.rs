@@ -2,6 +2,7 @@
 
 use super::line::{Entry, Header, OldHeader, Scalar, State};
 use super::listings::ListingPosition;
+use super::objdump::ObjdumpListing;
 use super::read::LogVersion;
 use crate::clean::clean;
 use crate::import::problem::Problems;
@@ -43,6 +44,8 @@ pub(super) struct RawWave {
     pub(super) objects: Vec<usize>,
     /// The position in its disassembly.
     pub(super) listing: ListingPosition,
+    /// The disassembly of old agents, during reading.
+    pub(super) old_listing: Option<ObjdumpListing>,
     /// Registers of old agents, lane by lane, during reading.
     old: Vec<Option<OldVector>>,
     old_accumulation: Vec<Option<OldVector>>,
@@ -125,7 +128,8 @@ impl RawWave {
     pub(super) fn old(kept: &mut Kept, line: usize, header: &OldHeader<'_>) -> Self {
         let reason = || Stop::Reasons(vec!["MEMORY_VIOLATION".to_owned()]);
         let stop = if header.xnack { reason() } else { Stop::Unsaid };
-        let mut wave = Self { line, stop, version: LogVersion::Old, ..Self::default() };
+        let old_listing = Some(ObjdumpListing::of(header.pc));
+        let mut wave = Self { line, stop, version: LogVersion::Old, old_listing, ..Self::default() };
         wave.keep(kept, b"pc", &[header.pc as u32, (header.pc >> 32) as u32], line);
         wave
     }

@@ -27,8 +27,8 @@ impl Builder<'_, '_> {
                 continue;
             }
             let function = self.problems.text(&key, "function", &entry.function);
-            let start = self.problems.required(&key, "start", &entry.start).copied();
-            let (Some(function), Some(start)) = (function, start) else { continue };
+            let Some(function) = function else { continue };
+            let start = self.problems.number(&key, "start", &entry.start);
             let agent = self.agents.resolve(&mut self.problems, &key, "agent", &entry.agent);
             if agent.is_none() && entry.agent.is_given() {
                 continue;

@@ -14,6 +14,10 @@ use crate::units::WaveSize;
 /// The value of umr's kernel interface for an unreadable word.
 const UNREADABLE: u32 = 0xbebe_beef;
 
+/// Status registers with bits that are always zero. If one reads as all ones, the GPU did not answer, and no register
+/// that reads so was read.
+const NEVER_ONES: [&str; 7] = ["status", "state_priv", "pc_hi", "hw_id", "hw_id1", "gpr_alloc", "lds_alloc"];
+
 /// Number of slots that umr reads as SGPRs; the last of them are trap temporaries.
 pub(super) const MAX_SGPRS: u64 = 128;
 
@@ -86,7 +90,17 @@ pub(super) struct Row {
 impl UmrWave {
     /// A status register by its short name, if readable.
     pub(super) fn word(&self, name: &str) -> Option<u32> {
-        self.words.get(name).copied().filter(|word| *word != UNREADABLE)
+        self.words.get(name).copied().filter(|word| self.is_read(*word))
+    }
+
+    /// Whether a word is a register's value.
+    fn is_read(&self, word: u32) -> bool {
+        word != UNREADABLE && (word != u32::MAX || !self.is_ones())
+    }
+
+    /// Whether the wave's registers read as all ones.
+    fn is_ones(&self) -> bool {
+        NEVER_ONES.iter().any(|name| self.words.get(*name) == Some(&u32::MAX))
     }
 
     /// Two status registers, if both are readable.
@@ -142,6 +156,10 @@ impl UmrWave {
                 sure.entry(slot).or_insert(word);
             }
         }
+        if self.is_ones() {
+            let what = "registers of the wave read as all ones and are not captured";
+            problems.line(self.line, what, "a GPU that answers: it may be hung or powered down");
+        }
         let Some(target) = families.like(self) else { return };
         let size = self.wave_size(&target, problems);
         self.size = Some(size);
@@ -159,7 +177,7 @@ impl UmrWave {
         }
         self.scalars(kept, &kind);
         let ttmps = std::mem::take(&mut self.ttmps);
-        self.has_ttmps = ttmps.values().any(|word| !matches!(*word, 0 | UNREADABLE));
+        self.has_ttmps = ttmps.values().any(|word| *word != 0 && self.is_read(*word));
         for (number, word) in ttmps {
             let name = format!("ttmp{number}");
             // The others belong to the trap handler: no target shows them.
@@ -170,7 +188,7 @@ impl UmrWave {
         for row in std::mem::take(&mut self.vgprs) {
             let lanes = row.lanes.get(..row.lanes.len().min(usize::from(size.lanes()))).unwrap_or_default();
             let readable =
-                |known: u64, (lane, word): (usize, &u32)| known | u64::from(*word != UNREADABLE) << lane;
+                |known: u64, (lane, word): (usize, &u32)| known | u64::from(self.is_read(*word)) << lane;
             let known = lanes.iter().enumerate().fold(0, readable) & row.known;
             let name = format!("v{}", row.number);
             self.values.extend(kept.value(name.as_bytes(), true, lanes, known, row.line));
@@ -205,7 +223,7 @@ impl UmrWave {
     }
 
     fn scalar(&mut self, kept: &mut Kept, name: &str, words: &[Option<u32>]) {
-        let readable = words.iter().map(|word| word.filter(|word| *word != UNREADABLE));
+        let readable = words.iter().map(|word| word.filter(|word| self.is_read(*word)));
         let known =
             readable.clone().enumerate().fold(0, |known, (at, word)| known | u64::from(word.is_some()) << at);
         if known == 0 {

@@ -25,7 +25,12 @@ pub(super) fn function(loaded: &Loaded, capture: &Capture, address: u64) -> Opti
     })?;
     let load = loaded.address().0;
     let (start, end) = (start.wrapping_add(load), end.wrapping_add(load));
-    (start <= address && address < end).then(|| FunctionBounds { name: Arc::from(name), start, end })
+    (start <= address && address < end).then(|| FunctionBounds {
+        name: Arc::from(name),
+        start,
+        end,
+        begins_before: false,
+    })
 }
 
 fn by_symbol(object: &CodeObject, at: u64) -> Option<(String, u64, u64)> {
@@ -38,7 +43,7 @@ fn by_symbol(object: &CodeObject, at: u64) -> Option<(String, u64, u64)> {
 impl FunctionBounds {
     /// The symbolic form of an address in it.
     pub(super) fn symbolic(&self, address: u64) -> Option<Symbolic> {
-        let is_inside = self.start <= address && address < self.end;
+        let is_inside = !self.begins_before && self.start <= address && address < self.end;
         is_inside.then(|| Symbolic { function: Arc::clone(&self.name), offset: address - self.start })
     }
 }

@@ -73,10 +73,12 @@ pub struct Disassembly {
 pub struct FunctionBounds {
     /// Its demangled name.
     pub name: Arc<str>,
-    /// Its first address.
+    /// Its first address, or the first known one.
     pub start: u64,
     /// The first address after it.
     pub end: u64,
+    /// Whether it begins before `start`, at an unknown address: offsets in it are unknown.
+    pub begins_before: bool,
 }
 
 /// An address relative to a function.

@@ -1,7 +1,10 @@
 //! Instructions that the capture has as text, for code without bytes or without a tool.
 
+use std::sync::Arc;
+
 use super::{DisassemblyError, FunctionBounds, Instructions, ListedInstruction};
 use crate::capture::{Capture, CodeText, TextInstruction, Wave};
+use crate::debuginfo::source_name;
 use crate::disassembler::Instruction;
 
 /// The name in place of a tool's.
@@ -25,8 +28,10 @@ impl<'c> Listed<'c> {
         let text = at(capture, wave, address)?;
         let instructions = text.around(address);
         let end = instructions.last().map(|last| last.address.saturating_add(LAST.into()))?;
-        let start = instructions.first().map_or(text.start, |first| text.start.min(first.address));
-        let function = FunctionBounds { name: text.function.clone(), start, end };
+        let first = instructions.first()?.address;
+        let start = text.start.map_or(first, |start| start.min(first));
+        let (name, begins_before) = (Arc::from(source_name(&text.function)), text.start.is_none());
+        let function = FunctionBounds { name, start, end, begins_before };
         Some(Self { function, tool: WRITER.to_owned(), instructions })
     }
 

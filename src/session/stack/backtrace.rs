@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::debuginfo::source_name;
 use crate::dwarf::{CallFrame as _, print};
 use crate::session::disassembly::text;
 use crate::session::error::SourceError;
@@ -112,8 +113,8 @@ fn by_text(walk: &Unwinder<'_>, frame: &Physical<'_>) -> Option<Call> {
     let text = text::at(reader.dump().capture(), wave, frame.pc.0)?;
     let after = text.instructions.partition_point(|one| one.address <= frame.pc.0);
     let one = text.instructions.get(after.checked_sub(1)?)?;
-    let (function, file) = (Some(Arc::clone(&text.function)), one.file.clone());
-    Some(Call { function, file, line: one.line, ..Call::default() })
+    let function = Some(source_name(&text.function).into());
+    Some(Call { function, file: one.file.clone(), line: one.line, ..Call::default() })
 }
 
 /// Values by physical frame, and by inlined call in it.

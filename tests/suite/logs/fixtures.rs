@@ -45,7 +45,7 @@ fn the_agent_of_2018() {
             ("/waves/0/coord", Value::Null),
             (
                 "/workgroups/0/local",
-                json!([{ "address": 0, "bytes": "0100000002000000030000000400000005000000060000000700000008000000" }]),
+                json!("0100000002000000030000000400000005000000060000000700000008000000"),
             ),
         ],
     );
@@ -150,6 +150,70 @@ fn the_agents_disassembly_names_frames_and_lists_code() {
         let kept: Value = serde_json::from_str(&run(&["backtrace", "--json", to])).unwrap();
         assert_eq!(kept["frames"], stack["frames"], "{name}");
     }
+}
+
+/// llvm-objdump's output in reports of agents up to 2019: its addresses are relative to the code object, which the offset
+/// of the PC locates. Headings and labels changed with the agent and with LLVM.
+#[test]
+fn the_disassembly_of_the_agent_of_2018() {
+    let wave = "Memory access fault by GPU agent: AMD gfx900\nNode: 1\nAddress: 0x1502F3Cxxx (page not present;)\n\n\
+                1 wavefront(s) found in XNACK error state @PC: 0x0000001100E01310\nprinting the first one: \n\n   \
+                EXEC: 0x000000000000FFFF\n STATUS: 0x00412461\nTRAPSTS: 0x30000000\n     M0: 0x0000100C\n\n";
+    let rows = "; /nowhere/store.cl:12\n; d[n / 2] = a[gid & 31]; // :7\n\
+                \ts_waitcnt lgkmcnt(0)             // 00000000130C: BF8CC07F\n\
+                \tflat_store_dword v[2:3], v0      // 000000001310: DC700000 00000002\nBB0_2:\n\
+                ; /nowhere/store.cl:13\n\ts_endpgm                        // 000000001318: BF810000\n";
+    let listed = |name: &str, heading: &str, label: &str, end: &str| {
+        let text = format!(
+            "{wave}{heading}\n\n/nowhere/object_0:\tfile format ELF64-amdgpu-hsacobj\n\nDisassembly of section .text:\n\
+             {label}\n{rows}\n{end}\n"
+        );
+        let path = super::file(name, text);
+        let path = path.to_str().unwrap();
+        let json =
+            |command: &str| -> Value { serde_json::from_str(&run(&[command, "--json", path])).unwrap() };
+        (json("backtrace")["frames"][0].clone(), json("disassemble"))
+    };
+    for (name, heading, label, end, function, start, offset) in [
+        ("oldest", "Faulty Code Object:", "store:", "Faulty PC offset: 1310", "store", None, None),
+        ("mangled", "Code Object:", "_Z5storePi:", "PC offset: 1310", "store(int*)", None, None),
+        ("block", "Code Object:", "BB0_1:\n\nBB0_2:", "PC offset: 1310", "BB0_2", None, None),
+        (
+            "llvm-8",
+            "Code Object:",
+            "0000000000001100 store:",
+            "PC offset: 1310",
+            "store",
+            Some("0x1100e01100"),
+            Some(0x20c),
+        ),
+        (
+            "llvm-10",
+            "Code Object:",
+            "0000000000001100 <store>:",
+            "PC offset: 1310",
+            "store",
+            Some("0x1100e01100"),
+            Some(0x20c),
+        ),
+    ] {
+        let (frame, listing) = listed(name, heading, label, end);
+        let shown = ["function", "file", "line"].map(|key| frame[key].clone());
+        assert_eq!(json!(shown), json!([function, "/nowhere/store.cl", 12]), "{name}");
+        let row = |one: &Value| json!([one["address"], one["text"], one["line"], one["current"]]);
+        let all: Vec<Value> = listing["instructions"].as_array().unwrap().iter().map(row).collect();
+        let wanted = [
+            json!(["0x1100e0130c", "s_waitcnt lgkmcnt(0)", 12, false]),
+            json!(["0x1100e01310", "flat_store_dword v[2:3], v0", 12, true]),
+            json!(["0x1100e01318", "s_endpgm", 13, false]),
+        ];
+        assert_eq!(all, wanted, "{name}");
+        assert_eq!((&listing["function"], &listing["start"]), (&json!(function), &json!(start)), "{name}");
+        assert_eq!(listing["instructions"][0]["offset"], json!(offset), "{name}");
+    }
+    // Without the offset, no address is known.
+    let (frame, listing) = listed("cut", "Code Object:", "store:", "PC offset: 13 10");
+    assert_eq!((&frame["function"], &listing["instructions"]), (&Value::Null, &json!([])));
 }
 
 #[test]

@@ -152,8 +152,6 @@ fn code_as_text_is_sorted_and_checked() {
             "code_text[0].instructions[4].size: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             "code_text[0].instructions[4].address: is missing; the entry is left out (expected a non-negative integer below \
              2^64 or a string \"0x...\")",
-            "code_text[2].start: is missing; the entry is left out (expected a non-negative integer below 2^64 or a string \
-             \"0x...\")",
             "code_text[3].function: is missing; the entry is left out (expected a string)",
             "code_text[4].agent: no agent has the id 9 (expected the id of an entry of [[agent]])",
         ],
@@ -169,9 +167,10 @@ fn code_as_text_is_sorted_and_checked() {
     let first = CodeText {
         agent: Some(0),
         function: "f(int)".into(),
-        start: 0x1000,
+        start: Some(0x1000),
         instructions: vec![branch, end],
     };
-    let second = CodeText { function: "g".into(), ..CodeText::default() };
-    assert_eq!(capture.code_texts, [first, second]);
+    let second = CodeText { function: "g".into(), start: Some(0), ..CodeText::default() };
+    let third = CodeText { function: "h".into(), ..CodeText::default() };
+    assert_eq!(capture.code_texts, [first, second, third]);
 }

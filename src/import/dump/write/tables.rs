@@ -214,7 +214,7 @@ pub(super) fn code_texts(capture: &Capture, plan: &Plan) -> Vec<Value> {
         let agent = text.agent.and_then(|agent| capture.agents.get(agent));
         Value::Object(table([
             ("function", Some(json!(text.function))),
-            ("start", Some(number(text.start))),
+            ("start", text.start.map(number)),
             ("agent", agent.map(|agent| json!(agent.id))),
             ("instructions", Some(instructions.collect())),
         ]))

@@ -61,7 +61,7 @@ fn code_at(generation: Generation, start: u64, text: &str) -> Code {
         assert!(effects.is_ok() || line.starts_with('.'), "{line}");
         Decoded { address: start + index * 8, size: 8, text, target, effects, file: None, line: None }
     });
-    let function = FunctionBounds { name: Arc::from("kern"), start, end: at };
+    let function = FunctionBounds { name: Arc::from("kern"), start, end: at, begins_before: false };
     let listing = Listing {
         function: Some(function),
         generation: Some(generation),
