@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::context::DieRef;
-use crate::units::{DieOffset, DwarfReg, ExprOffset};
+use crate::units::{BitSize, DieOffset, DwarfReg, ExprOffset};
 
 /// The encoding of the extensions. One byte has different meanings in each, so the dialect is a property of a unit,
 /// given by the caller and never inferred from a byte.
@@ -324,5 +324,36 @@ impl Program {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
+    }
+
+    /// Whether its pieces leave out bits of an object of that size: one has no location before it, or they end before
+    /// the object. False without pieces, and if a branch or a call decides which pieces there are.
+    #[must_use]
+    pub fn leaves_out(&self, object: BitSize) -> bool {
+        // Bits of the pieces so far, and whether an operation since the last one gives a location.
+        let (mut described, mut has_location, mut has_gap) = (0u64, false, false);
+        for placed in &self.operations {
+            let size = match placed.operation {
+                Operation::Piece(bytes) => bytes.saturating_mul(8),
+                Operation::BitPiece { size, .. } => size,
+                Operation::Bra(_) | Operation::Skip(_) | Operation::Call(_) | Operation::Composite => {
+                    return false;
+                }
+                Operation::Nop | Operation::PieceEnd => continue,
+                Operation::Undefined => {
+                    has_location = false;
+                    continue;
+                }
+                _ => {
+                    has_location = true;
+                    continue;
+                }
+            };
+            has_gap |= !has_location && size > 0 && described < object.0;
+            described = described.saturating_add(size);
+            has_location = false;
+        }
+        let has_pieces = described > 0 && !has_location;
+        has_pieces && (has_gap || described < object.0)
     }
 }

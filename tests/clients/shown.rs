@@ -595,3 +595,31 @@ fn variables_that_the_compiler_keeps_nowhere_are_optimized_out() {
         server.finish();
     }
 }
+
+/// lds.cl at -O2, by llvm-dwarfdump-22: `in` has both halves from 0x181c on, and from 0x1844 on the upper one alone.
+#[test]
+fn a_pointer_with_a_missing_half_is_optimized_out() {
+    let fixture = named("lds-gfx90a-O2");
+    let (whole, half) = ("0x7f0000101820", "0x7f0000101850");
+    for name in gdbs() {
+        let server = Server::start(&fixture.dump, &["--wave", "1", "--view", "unit"]);
+        let mut script = Script::new("half a pointer");
+        script.say(format!("target remote {}", server.address));
+        script.say(format!("set var $pc = {whole}"));
+        script.expect("print in", " = (const int *) 0x");
+        script.say(format!("set var $pc = {half}"));
+        script.expect("print in", " = <optimized out>\n");
+        script.expect("monitor print in", "the piece");
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &["--wave", "1", "--view", "unit"]);
+    let mut script = Script::new("half a pointer");
+    script.say(format!("gdb-remote {}", server.address));
+    script.say(format!("register write pc {whole}"));
+    script.expect("frame variable in", "in = 0x");
+    script.say(format!("register write pc {half}"));
+    script.expect("frame variable in", "may have been optimized out");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}

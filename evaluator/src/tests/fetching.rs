@@ -157,6 +157,37 @@ fn bits_behind_the_last_piece_are_undefined_in_a_larger_object() {
     }
 }
 
+/// A reader of expressions alone finds the gaps that the evaluation finds.
+#[test]
+fn pieces_without_a_location_leave_out_bits() {
+    let context = Fake::default();
+    // lit5, stack_value, piece 4; with `DW_OP_LLVM_undefined`, and `DW_OP_LLVM_piece_end`.
+    for (hex, bytes, is_left_out) in [
+        ("35 9f 93 04", 8, true),
+        ("35 9f 93 04", 4, false),
+        ("35 9f 93 04", 2, false),
+        ("93 04 35 9f 93 04", 8, true),
+        ("35 9f 93 04 93 04", 8, true),
+        ("35 9f 93 04 93 04", 4, false),
+        ("35 9f 93 04 36 9f 93 04", 8, false),
+        ("35 9f 93 04 e9 08 93 04", 8, true),
+        ("35 9f 93 04 96 93 04", 8, true),
+        ("35 9f 9d 10 00", 4, true),
+        ("35 9f 93 04 e9 0a", 8, true),
+    ] {
+        let size = BitSize(bytes * 8);
+        assert_eq!(program(hex).leaves_out(size), is_left_out, "{hex} {bytes}");
+        let place = located(&context, hex, LaneId(3)).filled(size);
+        let bits = fetch(&context, &place, Some(LaneId(3)), size).unwrap();
+        let is_undefined = (0..size.0).any(|bit| bits.bit(bit) == Known::Undefined);
+        assert_eq!(is_undefined, is_left_out, "{hex} {bytes}");
+    }
+    // Without pieces, and with pieces that a branch (`DW_OP_skip 0`) or a composite (draft) decides.
+    for hex in ["", "51", "35 9f", "e9 08", "2f 00 00 93 04"] {
+        assert!(!program(hex).leaves_out(BitSize(64)), "{hex}");
+    }
+}
+
 #[test]
 fn beyond_the_storage_is_ill_formed() {
     let context = Fake::default();

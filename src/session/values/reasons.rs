@@ -3,7 +3,7 @@
 use super::lane_value::ValueState;
 use crate::dwarf::explain::Undefined;
 use crate::dwarf::print::Names;
-use crate::dwarf::{self, Class, Location, Origin, Storage, WhyUndefined};
+use crate::dwarf::{self, Cause, Class, Location, Origin, Storage, WhyUndefined};
 use crate::units::LaneId;
 
 /// The reason that a location, or a part of it, is undefined for a lane.
@@ -36,8 +36,12 @@ pub(in crate::session) fn failed(error: &dwarf::Error, names: &dyn Names) -> Val
         return ValueState::OptimizedOut(words.into());
     }
     let words = words(error, names);
-    match error.class() {
-        Class::Unavailable => ValueState::Unavailable(words.into()),
-        Class::Decode | Class::IllFormed | Class::Limit => ValueState::Error(words.into()),
+    match (error.class(), error.cause.root()) {
+        // A description of fewer bits than the object has: the compiler's choice, and no error of the question.
+        (_, Cause::NarrowRegister { .. } | Cause::BeyondStorage { .. }) => {
+            ValueState::Unavailable(words.into())
+        }
+        (Class::Unavailable, _) => ValueState::Unavailable(words.into()),
+        (Class::Decode | Class::IllFormed | Class::Limit, _) => ValueState::Error(words.into()),
     }
 }

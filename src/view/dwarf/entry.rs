@@ -27,7 +27,7 @@ use super::{MAX_ROWS, Plans, Slice, lines, location, outline, texts, types};
 use crate::bounds::MAX_DEPTH;
 use crate::clean::clean;
 use crate::dwarf::draft;
-use crate::units::DieOffset;
+use crate::units::{BitSize, DieOffset};
 use crate::view::layout::Planner;
 
 /// The start of `DW_AT_producer`, which makes gdb trust the call frame information of an epilogue.
@@ -61,8 +61,8 @@ pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) plans: &'c mut Plans,
     pub(super) small: SmallPointers,
     pub(super) signed: Signed<'r>,
-    /// Ranges of location lists, by the lists' offsets.
-    pub(super) lists: HashMap<usize, Rc<[Range<u64>]>>,
+    /// Ranges of location lists, by the lists' offsets and the size of a number.
+    pub(super) lists: HashMap<(usize, Option<BitSize>), Rc<[Range<u64>]>>,
     pub(super) kernel: Kernel,
 }
 

@@ -14,7 +14,7 @@ use super::entry::{Conversion, constant};
 use super::filter::type_of;
 use crate::debuginfo::TypeId;
 use crate::dwarf::{Dialect, Encoding, Operation, Placed, Program};
-use crate::units::DieOffset;
+use crate::units::{BitSize, DieOffset};
 use crate::view::layout::Sort;
 
 /// A variable's `DW_AT_location` or `DW_AT_const_value` in the view; `None` where it has none.
@@ -36,9 +36,13 @@ pub(super) fn rewrite<'r>(
         let value = || conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant).ok();
         return Ok(long.or_else(value).filter(|_| is_plain));
     }
+    let size = of.and_then(|of| conversion.unit.debug.byte_size(TypeId(of)).ok().flatten());
+    let is_scalar = |of: &DieOffset| sort != Sort::Plain || conversion.unit.debug.is_scalar(TypeId(*of));
+    let number =
+        size.filter(|_| of.as_ref().is_some_and(is_scalar)).map(|size| BitSize(size.saturating_mul(8)));
     let list = match attribute.value() {
         gimli::AttributeValue::Exprloc(expression) => {
-            if is_nowhere(expression.0.slice(), conversion.unit) {
+            if is_nowhere(expression.0.slice(), conversion.unit, number) {
                 return Ok(Some(AttributeValue::Exprloc(Expression::raw(Vec::new()))));
             }
             if sort != Sort::SmallPointer && is_plain_address(expression.0.slice(), entry) {
@@ -53,14 +57,13 @@ pub(super) fn rewrite<'r>(
         }
         _ => return Ok(None),
     };
-    let size = of.and_then(|of| conversion.unit.debug.byte_size(TypeId(of)).ok().flatten());
     let Some(slot) = conversion.plan(function).add(die, of.map(TypeId), sort, size) else {
         let problem = "variables are left out: there are more than a window can hold";
         conversion.plans.problems.insert(problem.to_owned());
         return Ok(None);
     };
     let Some(list) = list else { return Ok(Some(AttributeValue::Exprloc(pointer_at(slot)))) };
-    let Some(ranges) = ranges(conversion, entry, list)? else { return Ok(too_many(conversion)) };
+    let Some(ranges) = ranges(conversion, entry, list, number)? else { return Ok(too_many(conversion)) };
     if ranges.is_empty() {
         return Ok(Some(AttributeValue::Exprloc(Expression::raw(Vec::new()))));
     }
@@ -83,13 +86,14 @@ fn too_many(conversion: &mut Conversion<'_, '_, '_, '_>) -> Option<AttributeValu
 }
 
 /// The ranges in which a location list has any location. All of them lead to the window, thus adjoining ranges are
-/// merged. `None` beyond the view's limit of reads.
+/// merged. `number`: as for [`is_nowhere`]. `None` beyond the view's limit of reads.
 fn ranges<'r>(
     conversion: &mut Conversion<'_, '_, '_, 'r>,
     entry: &ConvertUnitEntry<'_, Slice<'r>>,
     list: gimli::LocationListsOffset,
+    number: Option<BitSize>,
 ) -> ConvertResult<Option<Rc<[Range<u64>]>>> {
-    if let Some(known) = conversion.lists.get(&list.0) {
+    if let Some(known) = conversion.lists.get(&(list.0, number)) {
         return Ok(Some(Rc::clone(known)));
     }
     let mut ranges: Vec<Range<u64>> = Vec::new();
@@ -99,7 +103,7 @@ fn ranges<'r>(
             return Ok(None);
         }
         let (begin, end) = (each.range.begin, each.range.end);
-        if begin >= end || is_nowhere(each.data.0.slice(), conversion.unit) {
+        if begin >= end || is_nowhere(each.data.0.slice(), conversion.unit, number) {
             continue;
         }
         match ranges.last_mut() {
@@ -110,7 +114,7 @@ fn ranges<'r>(
         }
     }
     let ranges: Rc<[Range<u64>]> = ranges.into();
-    conversion.lists.insert(list.0, Rc::clone(&ranges));
+    conversion.lists.insert((list.0, number), Rc::clone(&ranges));
     Ok(Some(ranges))
 }
 
@@ -139,16 +143,22 @@ fn pointer_at(slot: u32) -> Expression {
     Expression::raw(bytes)
 }
 
-/// Whether an expression is an empty location, or `DW_OP_LLVM_undefined` alone, in the dialect of its unit.
-fn is_nowhere(bytes: &[u8], unit: &Unit<'_>) -> bool {
-    // The operation has one byte, or two after `DW_OP_LLVM_user`.
-    const MAX: usize = 2;
+/// Whether an expression is an empty location, or `DW_OP_LLVM_undefined` alone, in the dialect of its unit; `number`: the
+/// size of a number or pointer. One whose pieces leave out bits of it has no value, and a debugger's error or zeros for
+/// the missing bits would be wrong.
+fn is_nowhere(bytes: &[u8], unit: &Unit<'_>, number: Option<BitSize>) -> bool {
+    // `DW_OP_LLVM_undefined` has one byte, or two after `DW_OP_LLVM_user`; the pieces of a number have some more.
+    const MAX: usize = 128;
+    if bytes.is_empty() {
+        return true;
+    }
+    let is_short = bytes.len() <= if number.is_some() { MAX } else { 2 };
     let encoding = Encoding::new(unit.facts.dialect.unwrap_or(Dialect::LlvmUser));
-    bytes.is_empty()
-        || bytes.len() <= MAX
-            && Program::decode(bytes, encoding).is_ok_and(|program| {
-                matches!(program.operations(), [Placed { operation: Operation::Undefined, .. }])
-            })
+    is_short
+        && Program::decode(bytes, encoding).is_ok_and(|program| match program.operations() {
+            [Placed { operation: Operation::Undefined, .. }] => true,
+            _ => number.is_some_and(|size| program.leaves_out(size)),
+        })
 }
 
 /// Whether an expression is just an address of global memory.
