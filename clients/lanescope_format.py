@@ -29,6 +29,7 @@ INFERENCES = {
     "frame_code": "frame by code",
     "caller_code": "caller by code",
     "lds_size": "LDS by size",
+    "local_address": "LDS address",
 }
 
 

@@ -25,11 +25,13 @@ pub enum InferredBy {
     CallerCode,
     /// One set of variables has the size of the kernel's LDS, and the compiler's layout puts this one at its address.
     LdsSize,
+    /// The kernel's code uses the register as an address of LDS, so it holds the object's address there.
+    LocalAddress,
 }
 
 impl InferredBy {
     /// All sources, in the order of their marks.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::LaneDword,
         Self::PrivateFrame,
         Self::PrivateAddress,
@@ -37,6 +39,7 @@ impl InferredBy {
         Self::FrameCode,
         Self::CallerCode,
         Self::LdsSize,
+        Self::LocalAddress,
     ];
 
     /// Its machine-readable name: `kernel_frame`.
@@ -50,6 +53,7 @@ impl InferredBy {
             Self::FrameCode => "frame_code",
             Self::CallerCode => "caller_code",
             Self::LdsSize => "lds_size",
+            Self::LocalAddress => "local_address",
         }
     }
 
@@ -64,6 +68,7 @@ impl InferredBy {
             Self::FrameCode => "frame by code",
             Self::CallerCode => "caller by code",
             Self::LdsSize => "LDS by size",
+            Self::LocalAddress => "LDS address",
         }
     }
 
@@ -88,6 +93,7 @@ impl InferredBy {
                 "inferred: only one set of variables has the size of the kernel's LDS, and the compiler's layout of it \
                  gives the address"
             }
+            Self::LocalAddress => Idiom::LocalAddress.words(),
         }
     }
 
@@ -183,6 +189,7 @@ impl Provenance {
             Some(Idiom::LaneDword) => Inferred::NONE.with(InferredBy::LaneDword),
             Some(Idiom::PrivateFrame) => Inferred::NONE.with(InferredBy::PrivateFrame),
             Some(Idiom::PrivateAddress) => Inferred::NONE.with(InferredBy::PrivateAddress),
+            Some(Idiom::LocalAddress) => Inferred::NONE.with(InferredBy::LocalAddress),
             Some(Idiom::Xderef) | None => Inferred::NONE,
         };
         Self { idiom, inferred }

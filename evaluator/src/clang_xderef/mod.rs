@@ -59,6 +59,8 @@ pub enum Idiom {
     PrivateFrame,
     /// A register narrower than the object, or a slot that is dereferenced: the object's address in private memory.
     PrivateAddress,
+    /// A register with the object's address in LDS: [`in_local_memory`].
+    LocalAddress,
 }
 
 impl Idiom {
@@ -79,6 +81,10 @@ impl Idiom {
                 "inferred: the register or slot has the object's address in private memory of the lane, where functions \
                  get objects that are passed or returned by reference"
             }
+            Self::LocalAddress => {
+                "inferred: the register has the object's address in LDS, where the compiler moved it: the code uses the \
+                 register so"
+            }
         }
     }
 
@@ -90,6 +96,7 @@ impl Idiom {
             Self::LaneDword => "inferred: lane's dword",
             Self::PrivateFrame => "inferred: private frame",
             Self::PrivateAddress => "inferred: private address",
+            Self::LocalAddress => "inferred: LDS address",
         }
     }
 }
@@ -124,6 +131,23 @@ pub fn recognise(
         Err(error) => vec![Group { lanes: lanes(focus), result: Err(error) }],
     };
     Some(Meaning { idiom, groups })
+}
+
+/// Returns the vector register that an expression of clang's idiom names alone, without a piece: it has the object, or
+/// its address.
+#[must_use]
+pub fn lone_register(context: &dyn Context, program: &Program) -> Option<DwarfReg> {
+    xderef::lone_register(context, program).map(|(_, register)| register)
+}
+
+/// Returns the object in LDS whose address the register of [`lone_register`] has; `None` without such a register.
+///
+/// LLVM moves objects of kernels to LDS, and describes them as if they were in the register. Only the code shows it.
+#[must_use]
+pub fn in_local_memory(context: &dyn Context, program: &Program, focus: Focus) -> Option<Meaning> {
+    let (placed, register) = xderef::lone_register(context, program)?;
+    let groups = xderef::in_local_memory(context, placed, register, focus);
+    Some(Meaning { idiom: Idiom::LocalAddress, groups })
 }
 
 /// Evaluates the readings of an expression. A lane in which they give the object different bits has no value.

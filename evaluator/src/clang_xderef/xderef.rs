@@ -26,7 +26,7 @@ use super::super::lanes::Lanes;
 use super::super::limits::MAX_PARTS;
 use super::super::location::{CapturedLane, Implicit, Location, Offset, Storage};
 use super::super::machine::{Evaluator, Focus, Group};
-use super::super::operation::{Operation, Placed, Program};
+use super::super::operation::{Dialect, Encoding, Operation, Placed, Program};
 use super::super::value::{Number, low_mask};
 use super::half::{HALF_BITS, Half};
 use super::{
@@ -76,21 +76,15 @@ pub(super) fn recognise(
         let readings = computed::readings(context, program, size);
         return (!readings.is_empty()).then(|| (Xderef, agreed(context, program, &readings, size, focus)));
     };
-    let through = |address: Vec<Operation>, placed: &Placed| {
-        let operations =
-            address.into_iter().map(|operation| Placed { operation, ..placed.clone() }).collect();
-        let program = Program { operations, end: program.end(), encoding: program.encoding() };
-        Evaluator::new(context).location(&program, focus, &[])
-    };
     match &parts[..] {
         [(placed, Idiom::Register(register), None)]
             if is_vector(context, *register) && size.is_some_and(|size| size.0 > MAX_SCALAR) =>
         {
-            return Some((PrivateAddress, through(addressed(*register), placed)));
+            return Some((PrivateAddress, at_address(context, placed, *register, IDIOM_PRIVATE, focus)));
         }
         [(placed, Idiom::Indirect(slot), None)] => {
             let groups = match meant(context, &Idiom::Slot(*slot), scratch, focus) {
-                Ok(at) => through(behind(&at), placed),
+                Ok(at) => located(context, placed, behind(&at), focus),
                 Err(cause) => {
                     let result = Err(Error { at: placed.at, op: placed.name, cause });
                     vec![Group { lanes: lanes(focus), result }]
@@ -125,13 +119,57 @@ pub(super) fn recognise(
     Some((Xderef, vec![Group { lanes: lanes(focus), result }]))
 }
 
-/// From the location of an address in private memory to the object there.
-const POINTED: [Operation; 3] =
-    [Operation::Deref { bytes: 4 }, Operation::Constant(IDIOM_PRIVATE), Operation::FormAspaceAddress];
+/// From the location of an address in a space of the idiom to the object there.
+fn pointed(space: u64) -> [Operation; 3] {
+    [Operation::Deref { bytes: 4 }, Operation::Constant(space), Operation::FormAspaceAddress]
+}
 
-/// The object at an address in private memory, which is in the lane's dword of a register.
-fn addressed(register: DwarfReg) -> Vec<Operation> {
-    lane_dword(register).into_iter().chain(POINTED).collect()
+/// The vector register that an expression names alone, without a piece, with its operation.
+pub(super) fn lone_register<'p>(
+    context: &dyn Context,
+    program: &'p Program,
+) -> Option<(&'p Placed, DwarfReg)> {
+    match &idioms(context, program.operations())?[..] {
+        [(placed, Idiom::Register(register), None)] if is_vector(context, *register) => {
+            Some((*placed, *register))
+        }
+        _ => None,
+    }
+}
+
+/// The object in LDS at the address in the lane's dword of a register.
+pub(super) fn in_local_memory(
+    context: &dyn Context,
+    placed: &Placed,
+    register: DwarfReg,
+    focus: Focus,
+) -> Vec<Group<Location>> {
+    at_address(context, placed, register, IDIOM_LOCAL, focus)
+}
+
+/// The object in a space at the address in the lane's dword of a register.
+fn at_address(
+    context: &dyn Context,
+    placed: &Placed,
+    register: DwarfReg,
+    space: u64,
+    focus: Focus,
+) -> Vec<Group<Location>> {
+    let operations = lane_dword(register).into_iter().chain(pointed(space)).collect();
+    located(context, placed, operations, focus)
+}
+
+/// The location by operations, each at the position of `placed`, so that errors name the compiler's operation.
+fn located(
+    context: &dyn Context,
+    placed: &Placed,
+    operations: Vec<Operation>,
+    focus: Focus,
+) -> Vec<Group<Location>> {
+    let operations: Box<[Placed]> =
+        operations.into_iter().map(|operation| Placed { operation, ..placed.clone() }).collect();
+    let encoding = Encoding::new(Dialect::LlvmUser);
+    Evaluator::new(context).location(&Program { operations, end: placed.at, encoding }, focus, &[])
 }
 
 /// The object at an address in private memory, which is in a slot of all lanes.
@@ -139,7 +177,7 @@ fn behind(slot: &Location) -> Vec<Operation> {
     let Lanes::Uniform(address) = slot.offset.bytes else { return Vec::new() };
     let slot =
         [Operation::Constant(address), Operation::Constant(IDIOM_PRIVATE), Operation::FormAspaceAddress];
-    slot.into_iter().chain(POINTED).collect()
+    slot.into_iter().chain(pointed(IDIOM_PRIVATE)).collect()
 }
 
 /// Bits of the widest common scalar; only a wider object counts as one that a register cannot hold by its kind.

@@ -1,12 +1,13 @@
 //! The idioms for many lanes at once, and expressions that are not idioms.
 
 use super::super::clang_xderef::{
-    Idiom, Meaning, Reading, Scratch, check_size, is_extension, of_object, recognise,
+    Idiom, Meaning, Reading, Scratch, check_size, in_local_memory, is_extension, lone_register, of_object,
+    recognise,
 };
 use super::super::*;
 use super::fake::Fake;
 use super::program;
-use crate::units::{BitSize, LaneId, LaneSet};
+use crate::units::{BitSize, DwarfReg, LaneId, LaneSet};
 
 const LANES: Focus = Focus::Lanes(LaneSet(0xf0));
 
@@ -225,5 +226,32 @@ fn attributes_of_an_object_count_from_its_place() {
     // Additions to a read value stay additions.
     for hex in ["97 06 23 04 9f", "31 23 04 9f", "97 16 22"] {
         assert_eq!(of_object(&program(hex)), program(hex), "{hex}");
+    }
+}
+
+/// LLVM describes an object that it moved to LDS like one in the register with its address.
+#[test]
+fn the_address_of_an_object_in_lds_is_in_a_lone_register() {
+    let context = Fake::with(program("30"), program("30"), program("53"));
+    let register = program("92 14 00 31 16 18");
+    assert_eq!(lone_register(&context, &register), Some(DwarfReg(20)));
+    let Meaning { idiom, groups } = in_local_memory(&context, &register, LANES).unwrap();
+    assert_eq!(idiom, Idiom::LocalAddress);
+    for lane in [5, 7] {
+        let group = groups.iter().find(|group| group.lanes.contains(LaneId(lane))).unwrap();
+        let location = group.result.as_ref().unwrap().at(LaneId(lane));
+        let words = print::location(&location, LaneId(lane), &print::NoNames);
+        assert_eq!(words, format!("space 0x3+{:#x}", 20_000 + u64::from(lane)));
+    }
+    // A piece, a scalar register, a slot, a computed value, a constant.
+    for hex in [
+        "92 14 00 31 16 18 93 04",
+        "92 04 00 31 16 18",
+        "91 14 31 16 18",
+        "92 14 00 31 22 31 16 18 9f",
+        "11 7f 31 16 18 9f",
+    ] {
+        assert_eq!(lone_register(&context, &program(hex)), None, "{hex}");
+        assert!(in_local_memory(&context, &program(hex), LANES).is_none(), "{hex}");
     }
 }

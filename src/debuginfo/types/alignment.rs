@@ -49,4 +49,13 @@ impl DebugInfo {
             matches!(found.kind, TypeKind::Base(_) | TypeKind::Enum { .. } | TypeKind::Pointer { .. })
         })
     }
+
+    /// Whether a type has members or elements: a struct, class, union or array.
+    #[must_use]
+    pub fn is_aggregate(&self, id: TypeId) -> bool {
+        let found = self.stripped(id).ok().flatten();
+        found.is_some_and(|found| {
+            matches!(found.kind, TypeKind::Record(_) | TypeKind::Array { is_vector: false, .. })
+        })
+    }
 }

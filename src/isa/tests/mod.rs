@@ -7,6 +7,7 @@ mod code;
 mod effects;
 mod gfx125;
 mod hostile;
+mod lds_address;
 mod llvm;
 mod model;
 mod values;

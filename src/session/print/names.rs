@@ -19,9 +19,10 @@ use crate::debuginfo::{
 use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, clang_xderef};
 use crate::session::values::failed;
 use crate::session::variables::lds::InLds;
+use crate::session::variables::lds_objects::Described;
 use crate::session::variables::{Frame, scratch};
 use crate::session::{Provenance, ValueState};
-use crate::units::{BitSize, LaneId, LaneSet};
+use crate::units::{LaneId, LaneSet};
 
 /// Words of the error about a variable of another block, behind its name: the name is right.
 pub(crate) const NOT_IN_SCOPE: &str = "is not in scope at PC";
@@ -314,9 +315,9 @@ impl Scene<'_, '_> {
             Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], Provenance::default()),
         };
         let context = frame.context.of_unit(variable.unit, encoding);
-        let size = variable.type_id.and_then(|id| frame.debug.byte_size(id).ok().flatten());
-        let size = size.map(|size| BitSize(size.saturating_mul(8)));
-        let (groups, provenance) = frame.context.locate_whole(&context, &program, reading, size, self.lanes);
+        let described = Described::of(&frame.debug, variable.type_id, said);
+        let (groups, provenance) =
+            frame.context.locate_whole(&context, &program, reading, &described, self.lanes);
         let each = groups.into_iter().map(|group| (group.lanes, group.result.map_err(|why| refused(&why))));
         placed(each.collect(), provenance)
     }

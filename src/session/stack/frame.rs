@@ -1,6 +1,6 @@
 //! A frame for the evaluator: registers by DWARF number, tagged memory, and the unit's DIEs.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use crate::arch::WaveArch;
@@ -11,9 +11,9 @@ use crate::dwarf::{
     self, Answer, Attribute, BaseType, CallFrame, Context, ContextError, Dialect, Die, DieLocation, DieRef,
     Encoding, FrameRegister, LaneNeed, Location, Machine, ObjectMap, Program, Storage, Unit, clang_xderef,
 };
-use crate::session::MemoryAddress;
 use crate::session::error::{CodePlace, SourceError};
 use crate::session::stack::unwind::{Code, PhysicalFrame};
+use crate::session::{Disassembly, DisassemblyError, MemoryAddress};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc};
 
 /// A physical frame of a wave with the debug information of its function.
@@ -35,6 +35,8 @@ pub(in crate::session) struct FrameContext<'w> {
     pub(in crate::session) reading: Option<clang_xderef::Reading>,
     /// The operand of `DW_OP_push_object_address` during the evaluation of a type's attribute.
     pub(in crate::session) object: RefCell<Option<Location>>,
+    /// The instructions of the function, listed on demand.
+    pub(in crate::session) listing: OnceCell<Result<Arc<Disassembly>, DisassemblyError>>,
 }
 
 /// AMD's names for the numbers in locations.
@@ -112,8 +114,8 @@ impl<'w> FrameContext<'w> {
         if let (Ok(debug), Ok(at)) = (&debug, &function) {
             encoding.dwarf64 = debug.unit(at.function.unit).is_ok_and(|unit| unit.offset_size == 8);
         }
-        let (reading, object) = (None, RefCell::default());
-        Self { level, debug, function, inlined, elf_pc, encoding, reading, object }
+        let (reading, object, listing) = (None, RefCell::default(), OnceCell::new());
+        Self { level, debug, function, inlined, elf_pc, encoding, reading, object, listing }
     }
 
     pub(in crate::session) fn debug(&self) -> Answer<&DebugInfo> {

@@ -19,6 +19,7 @@ use crate::dwarf::{
 use crate::session::MemoryAddress;
 use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::session::stack::frame::FrameContext;
+use crate::session::variables::lds_objects::Described;
 use crate::units::{Address, BitSize, LaneId, LaneSet};
 
 /// An object in one lane of a frame.
@@ -125,10 +126,14 @@ impl<'a> LaneObject<'a> {
             location => {
                 let bytes = location.expression().filter(|bytes| !bytes.is_empty());
                 let program = self.context.decode(bytes.ok_or(DynamicError::NoVariable(attribute))?)?;
-                let size = Some(BitSize(size.saturating_mul(8)));
-                let lanes = LaneSet::one(self.lane);
-                let (groups, _) =
-                    self.context.locate_whole(self.context, &program, self.context.reading, size, lanes);
+                let (described, lanes) = (Described::number(size), LaneSet::one(self.lane));
+                let (groups, _) = self.context.locate_whole(
+                    self.context,
+                    &program,
+                    self.context.reading,
+                    &described,
+                    lanes,
+                );
                 let found = groups.into_iter().next().ok_or(DynamicError::NoVariable(attribute))?;
                 found.result.map_err(|error| unknown(error.into()))?
             }

@@ -55,7 +55,7 @@ pub(in crate::session) enum InLds {
 impl Frame<'_> {
     /// The place of a variable without a location that may be in LDS; `None`: it is not.
     pub(in crate::session) fn in_lds(&self, variable: &debuginfo::Variable) -> Option<InLds> {
-        let size = self.unplaced_size(variable)?;
+        let size = unplaced_size(&self.debug, variable)?;
         let lds = self.lds.get_or_init(|| self.kernel_lds()).as_ref()?;
         if size > lds.fixed {
             return None;
@@ -83,16 +83,6 @@ impl Frame<'_> {
             "no location from the compiler; it may be in the {} bytes of LDS: {read} reads them from address 0",
             lds.all
         )))
-    }
-
-    /// The size of a static variable without a location of clang's; `None`: it is no such variable.
-    fn unplaced_size(&self, variable: &debuginfo::Variable) -> Option<u64> {
-        let facts = self.debug.unit(variable.unit).ok()?;
-        (facts.producer_is_clang() && is_unplaced(variable)).then_some(())?;
-        // Variables of LDS have no initial values, so constants are elsewhere.
-        let type_name = self.debug.type_name(variable.type_id).ok()?;
-        let is_constant = type_name.starts_with("const ");
-        self.debug.byte_size(variable.type_id?).ok().flatten().filter(|size| *size > 0 && !is_constant)
     }
 
     fn kernel_lds(&self) -> Option<KernelLds> {
@@ -123,13 +113,13 @@ impl Frame<'_> {
         let is_optimized = function.function.subprogram.is_optimized
             || matches!(function.function.frame_base, LocationAttribute::Missing);
         // The runtime of OpenMP has variables of its own.
-        if !is_known || is_region || !self.is_described(kernel.object) {
+        if !is_known || is_region || !is_described(debug, kernel.object) {
             return None;
         }
         if is_optimized && kernel.fixed >= kernel.max_work_items()? {
             return None;
         }
-        let mut all = self.unplaced(kernel)?;
+        let mut all = unplaced(debug, kernel)?;
         if is_optimized && all.iter().any(|one| !one.is_scalar) {
             return None;
         }
@@ -138,84 +128,92 @@ impl Frame<'_> {
         let addresses = lds_layout::addresses(&candidates, kernel.fixed, rounding)?;
         Some(all.iter().zip(addresses).filter_map(|(one, address)| Some((one.die, address?))).collect())
     }
-
-    /// Whether all functions have debug information: others may have variables in LDS.
-    fn is_described(&self, object: &CodeObject) -> bool {
-        let symbols = object.symbols_up_to(MAX_SYMBOLS);
-        let mut functions = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
-        let found: Vec<_> = functions.by_ref().take(MAX_FUNCTIONS).collect();
-        let is_in = |address| matches!(self.debug.function_at(address), Ok(Some(_)));
-        functions.next().is_none() && found.iter().all(|symbol| is_in(ElfAddress(symbol.value)))
-    }
-
-    /// The static variables of the code object that have no location, without those of other kernels; `None`: there
-    /// are too many functions, or one is unreadable.
-    fn unplaced(&self, kernel: &Kernel<'_>) -> Option<Vec<Unplaced>> {
-        let debug: &DebugInfo = &self.debug;
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
-        let has_others = kernel.object.kernels().nth(1).is_some();
-        let mut add = |variable: &debuginfo::Variable, is_own: bool| {
-            if let Some(size) = self.unplaced_size(variable).filter(|_| seen.insert(variable.die)) {
-                let type_id = variable.type_id?;
-                let (declared, natural) =
-                    (variable.alignment.unwrap_or(1), debug.max_alignment(type_id).unwrap_or(u64::MAX));
-                let candidate = Candidate { size, declared, natural, is_shared: has_others && !is_own };
-                found.push(Unplaced { die: variable.die, candidate, is_scalar: debug.is_scalar(type_id) });
-            }
-            Some(())
-        };
-        let (units, mut functions) = (debug.unit_count(), 0);
-        if units > MAX_UNITS {
-            return None;
-        }
-        for unit in (0..units).map(UnitId) {
-            debug.globals(unit).ok()?.iter().try_for_each(|one| add(one, false))?;
-            for die in debug.functions(unit).ok()? {
-                functions += 1;
-                if functions > MAX_FUNCTIONS {
-                    return None;
-                }
-                let function = debug.function(die).ok()?;
-                let entry = function.low_pc();
-                let is_other =
-                    entry.is_some_and(|at| at != kernel.entry && kernel.object.is_kernel_entry(at));
-                for (index, scope) in function.scopes.iter().enumerate() {
-                    // No other function reaches the variables of a kernel.
-                    let is_own = is_own_scope(&function, index);
-                    if is_own && is_other {
-                        continue;
-                    }
-                    let is_own = is_own && entry == Some(kernel.entry);
-                    scope.variables.iter().try_for_each(|one| add(one, is_own))?;
-                }
-            }
-        }
-        Some(found)
-    }
 }
 
 /// A kernel with LDS.
-struct Kernel<'a> {
-    object: &'a CodeObject,
-    name: &'a str,
-    entry: ElfAddress,
+pub(super) struct Kernel<'a> {
+    pub(super) object: &'a CodeObject,
+    pub(super) name: &'a str,
+    pub(super) entry: ElfAddress,
     /// Bytes of LDS by its descriptor.
-    fixed: u64,
+    pub(super) fixed: u64,
 }
 
 impl Kernel<'_> {
     /// The number of work-items for which the compiler makes arrays in LDS.
-    fn max_work_items(&self) -> Option<u64> {
+    pub(super) fn max_work_items(&self) -> Option<u64> {
         let kernels = &self.object.metadata().ok()??.kernels;
         kernels.iter().find(|kernel| kernel.is_named(self.name))?.max_flat_workgroup_size
     }
 }
 
 /// A static variable without a location.
-struct Unplaced {
+pub(super) struct Unplaced {
     die: DieOffset,
-    candidate: Candidate,
+    pub(super) candidate: Candidate,
     is_scalar: bool,
+}
+
+/// The size of a static variable without a location of clang's; `None`: it is no such variable.
+fn unplaced_size(debug: &DebugInfo, variable: &debuginfo::Variable) -> Option<u64> {
+    let facts = debug.unit(variable.unit).ok()?;
+    (facts.producer_is_clang() && is_unplaced(variable)).then_some(())?;
+    // Variables of LDS have no initial values, so constants are elsewhere.
+    let type_name = debug.type_name(variable.type_id).ok()?;
+    let is_constant = type_name.starts_with("const ");
+    debug.byte_size(variable.type_id?).ok().flatten().filter(|size| *size > 0 && !is_constant)
+}
+
+/// Whether all functions have debug information: others may have variables in LDS.
+pub(super) fn is_described(debug: &DebugInfo, object: &CodeObject) -> bool {
+    let symbols = object.symbols_up_to(MAX_SYMBOLS);
+    let mut functions = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+    let found: Vec<_> = functions.by_ref().take(MAX_FUNCTIONS).collect();
+    let is_in = |address| matches!(debug.function_at(address), Ok(Some(_)));
+    functions.next().is_none() && found.iter().all(|symbol| is_in(ElfAddress(symbol.value)))
+}
+
+/// The static variables of the code object that have no location, without those of other kernels; `None`: there are
+/// too many functions, or one is unreadable.
+pub(super) fn unplaced(debug: &DebugInfo, kernel: &Kernel<'_>) -> Option<Vec<Unplaced>> {
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    let has_others = kernel.object.kernels().nth(1).is_some();
+    let mut add = |variable: &debuginfo::Variable, is_own: bool| {
+        if let Some(size) = unplaced_size(debug, variable).filter(|_| seen.insert(variable.die)) {
+            let type_id = variable.type_id?;
+            let (declared, natural) =
+                (variable.alignment.unwrap_or(1), debug.max_alignment(type_id).unwrap_or(u64::MAX));
+            let candidate = Candidate { size, declared, natural, is_shared: has_others && !is_own };
+            found.push(Unplaced { die: variable.die, candidate, is_scalar: debug.is_scalar(type_id) });
+        }
+        Some(())
+    };
+    let (units, mut functions) = (debug.unit_count(), 0);
+    if units > MAX_UNITS {
+        return None;
+    }
+    for unit in (0..units).map(UnitId) {
+        debug.globals(unit).ok()?.iter().try_for_each(|one| add(one, false))?;
+        for die in debug.functions(unit).ok()? {
+            functions += 1;
+            if functions > MAX_FUNCTIONS {
+                return None;
+            }
+            let function = debug.function(die).ok()?;
+            let entry = function.low_pc();
+            let is_other = entry.is_some_and(|at| at != kernel.entry && kernel.object.is_kernel_entry(at));
+            for (index, scope) in function.scopes.iter().enumerate() {
+                // No other function reaches the variables of a kernel.
+                let is_own = is_own_scope(&function, index);
+                if is_own && is_other {
+                    continue;
+                }
+                let is_own = is_own && entry == Some(kernel.entry);
+                scope.variables.iter().try_for_each(|one| add(one, is_own))?;
+            }
+        }
+    }
+    Some(found)
 }
 
 /// Whether a scope is of the function itself, not of a call inlined into it.

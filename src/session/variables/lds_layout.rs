@@ -44,7 +44,7 @@ impl Candidate {
     }
 
     /// An upper bound of its bytes with all padding.
-    fn most(&self) -> u64 {
+    pub(super) fn most(&self) -> u64 {
         self.size.saturating_add(self.alignment().saturating_mul(2)).saturating_add(self.natural)
     }
 }

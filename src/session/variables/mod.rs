@@ -3,6 +3,7 @@
 pub(super) mod evaluate;
 pub(super) mod lds;
 mod lds_layout;
+pub(super) mod lds_objects;
 pub(super) mod locals;
 pub(super) mod object_map;
 pub(super) mod other_ranges;
@@ -28,8 +29,9 @@ use crate::session::values::{
     LaneValue, MAX_LANES_VALUES, ObjectLocation, TypedObject, ValueState, Values, failed, nowhere,
 };
 use crate::session::variables::lds::{InLds, KernelLds};
+use crate::session::variables::lds_objects::Described;
 use crate::session::variables::locals::{Locals, Scope, Variable};
-use crate::units::{BitSize, ExprOffset, LaneSet, Pc, WaveId};
+use crate::units::{ExprOffset, LaneSet, Pc, WaveId};
 
 /// Advice for code whose debug information has no variables.
 const NONE_DESCRIBED: &str = "the debug information describes no variables; compile with `-g` for them. `arguments`, `registers`, `disassemble` and `print` with casts need none";
@@ -387,9 +389,9 @@ impl Frame<'_> {
             Ok(program) => program,
             Err(error) => return self.each(lanes, failed(&error)),
         };
-        let bits = object.size.map(|size| BitSize(size.saturating_mul(8)));
+        let described = Described::of(&self.debug, at.variable.type_id, &at.location);
         let (groups, provenance) =
-            self.context.locate(&self.context, &program, self.context.reading, bits, lanes);
+            self.context.locate(&self.context, &program, self.context.reading, &described, lanes);
         let mut values = Vec::with_capacity(lanes.count() as usize);
         for Group { lanes, result } in groups {
             match result {
@@ -430,18 +432,28 @@ impl FrameContext<'_> {
         context: &dyn dwarf::Context,
         program: &Program,
         reading: Option<clang_xderef::Reading>,
-        size: Option<BitSize>,
+        described: &Described,
         lanes: LaneSet,
     ) -> (Vec<Group<Location>>, Provenance) {
-        let focus = Focus::Lanes(lanes);
+        let (focus, size) = (Focus::Lanes(lanes), described.size);
+        let refused = |op, cause| {
+            let error = dwarf::Error { at: ExprOffset(0), op, cause };
+            (vec![Group { lanes, result: Err(error) }], Provenance::default())
+        };
         if reading.is_some()
             && let Err(cause) = self.check_kernel_frame(program, size)
         {
-            let error = dwarf::Error { at: ExprOffset(0), op: "DW_OP_fbreg", cause };
-            return (vec![Group { lanes, result: Err(error) }], Provenance::default());
+            return refused("DW_OP_fbreg", cause);
         }
-        let meant =
-            reading.and_then(|reading| clang_xderef::recognise(context, program, reading, size, focus));
+        let is_clangs = reading.is_some_and(|reading| reading.clang);
+        let moved = || self.moved_to_lds(context, program, described, lanes);
+        let meant = match is_clangs.then(moved).flatten() {
+            Some(Err(cause)) => return refused("DW_OP_bregx", cause),
+            Some(Ok(meaning)) => Some(meaning),
+            None => {
+                reading.and_then(|reading| clang_xderef::recognise(context, program, reading, size, focus))
+            }
+        };
         let filled = |groups: Vec<Group<Location>>| {
             let fill = |location: Location| match size {
                 Some(size) => location.filled(size),
@@ -469,11 +481,11 @@ impl FrameContext<'_> {
         context: &dyn dwarf::Context,
         program: &Program,
         reading: Option<clang_xderef::Reading>,
-        size: Option<BitSize>,
+        described: &Described,
         lanes: LaneSet,
     ) -> (Vec<Group<Location>>, Provenance) {
-        let (mut groups, provenance) = self.locate(context, program, reading, size, lanes);
-        if let Some(size) = size.filter(|_| provenance.idiom.is_some()) {
+        let (mut groups, provenance) = self.locate(context, program, reading, described, lanes);
+        if let Some(size) = described.size.filter(|_| provenance.idiom.is_some()) {
             for Group { lanes, result } in &mut groups {
                 let lane = lanes.first().unwrap_or_default();
                 let checked = result.as_ref().map(|location| clang_xderef::check_size(location, lane, size));

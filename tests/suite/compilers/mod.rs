@@ -5,6 +5,7 @@ mod containers;
 mod dynamic_vgprs;
 mod fortran;
 mod lines;
+mod moved;
 mod offload;
 mod openmp;
 mod release;
