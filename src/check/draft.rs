@@ -9,7 +9,7 @@ use super::syntax::{is_keyword, line, parse};
 use crate::debuginfo::{short_name, source_name};
 use crate::session::{Group, GroupBy, Grouping, Inspect, Scope, Variable};
 use crate::signature::unknown_waves;
-use crate::triage::{self, Question, Suspect, Triage};
+use crate::triage::{self, AccessFrame, Question, Suspect, Triage};
 use crate::units::{LaneSet, WaveId};
 
 /// Maximum number of variables.
@@ -94,7 +94,7 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     let question = Question::default();
     subject.sessions.iter().for_each(|session| session.next_question());
     let found = triage::triage(&subject.sessions, &question);
-    let mut slots = of_dump(&found);
+    let mut slots = of_dump(subject, &found);
     slots.extend(match found.waves.faulted {
         0 => {
             let is_hang = found.hang.as_ref().is_some_and(|hang| hang.is_hang);
@@ -167,11 +167,13 @@ impl Slot {
 }
 
 /// Statements about the dump.
-fn of_dump(found: &Triage) -> Vec<Slot> {
-    let mut slots =
-        vec![Slot { is_first: true, ..Slot::of(["fault none"]) }, Slot::of(PLACES), Slot::of(["stack ?"])];
-    // An access whose addresses are all good is not the cause; lanes may be upper bounds.
-    if let Some(suspect) = found.suspects.first().filter(|suspect| !suspect.is_good()) {
+fn of_dump(subject: &Subject<'_>, found: &Triage) -> Vec<Slot> {
+    // An access whose addresses are all good is not the cause.
+    let access = found.suspects.first().filter(|suspect| !suspect.is_good());
+    let mut slots = vec![Slot { is_first: true, ..Slot::of(["fault none"]) }];
+    slots.extend(of_place(subject, access));
+    // Lanes may be upper bounds.
+    if let Some(suspect) = access {
         let mut slot = Slot::of([
             "access lane 0 atomic q poison",
             "access lane 0 atomic q",
@@ -190,6 +192,25 @@ fn of_dump(found: &Triage) -> Vec<Slot> {
         slots.push(Slot::of(["hang none"]));
     }
     slots
+}
+
+/// Statements about the place of the fault. A late PC changes from run to run: they have no line and no inner call of it
+/// that are not those of the access.
+fn of_place(subject: &Subject<'_>, access: Option<&Suspect>) -> Vec<Slot> {
+    let at_pc = || vec![Slot::of(PLACES), Slot::of(["stack ?"])];
+    let session = access.and_then(|of| subject.sessions.iter().find(|session| session.has_wave(of.wave)));
+    let Some((access, session)) = access.zip(session) else { return at_pc() };
+    let stack = session.backtrace(access.wave, None).map(|stack| stack.frames).unwrap_or_default();
+    match &access.frame {
+        Some(of) if of.frame > 0 => {
+            let outer = " < ?".repeat(stack.len().saturating_sub(of.frame));
+            vec![Slot { alternatives: vec![format!("stack ...{outer}")], is_first: false }]
+        }
+        Some(of) if stack.first().is_none_or(|pc| (&pc.file, pc.line) != (&of.file, of.line)) => {
+            vec![Slot::of(["at ?"]), Slot::of(["stack ?"])]
+        }
+        _ => at_pc(),
+    }
 }
 
 /// The places of the groups of waves that `is_meant` selects, as `at` has them.
@@ -252,11 +273,14 @@ fn of_variables(subject: &Subject<'_>, found: &Triage) -> Vec<Slot> {
     let suspect = found.suspects.first();
     // Of several waves each has its own lane of the fault.
     let lane = suspect.and_then(|suspect| suspect.lanes.first()).filter(|_| found.waves.faulted == 1);
-    let lane_text = lane.map_or_else(String::new, |lane| format!("lane {lane} "));
+    let frame = suspect.and_then(|suspect| suspect.frame.as_ref());
+    let frame_text = frame.filter(|of| of.frame > 0).map(|of| format!("frame {} ", of.frame));
+    let lane_text = lane.map(|lane| format!("lane {lane} "));
+    let on: String = [frame_text, lane_text].into_iter().flatten().collect();
     let term = suspect.and_then(|suspect: &Suspect| suspect.term.as_ref());
     if let Some(term) = term {
         slots.push(Slot {
-            alternatives: vec![format!("{lane_text}{} is available", term.expression)],
+            alternatives: vec![format!("{on}{} is available", term.expression)],
             is_first: false,
         });
     }
@@ -265,13 +289,13 @@ fn of_variables(subject: &Subject<'_>, found: &Triage) -> Vec<Slot> {
         names.extend(term.equal.iter().chain(&term.bounds).map(|variable| variable.name.clone()));
     }
     let lanes = lane.map_or(LaneSet::one(session.focus(wave)), LaneSet::one);
-    names.extend(of_line(session, wave, lanes, term.is_none()));
+    names.extend(of_line(session, wave, lanes, frame, term.is_none()));
     names.extend(term.map(|term| term.pointer.name.clone()));
     let mut known: Vec<String> = Vec::new();
     for name in names {
         if !known.contains(&name) && known.len() < MAX_VARIABLES {
             let path = if is_keyword(&name) { format!("({name})") } else { name.clone() };
-            let of = |right: &str| format!("{lane_text}{path} == {right}");
+            let of = |right: &str| format!("{on}{path} == {right}");
             slots.push(Slot { alternatives: vec![of("0"), of("\"\""), of("{}")], is_first: false });
             known.push(name);
         }
@@ -279,14 +303,21 @@ fn of_variables(subject: &Subject<'_>, found: &Triage) -> Vec<Slot> {
     slots
 }
 
-/// The names of variables that the line of frame 0 has; without its text all small variables, if `wants_all`.
-fn of_line(session: &dyn Inspect, wave: WaveId, lanes: LaneSet, wants_all: bool) -> Vec<String> {
+/// The names of variables that the line of the access has, else that of frame 0; without its text all small variables, if
+/// `wants_all`.
+fn of_line(
+    session: &dyn Inspect,
+    wave: WaveId,
+    lanes: LaneSet,
+    access: Option<&AccessFrame>,
+    wants_all: bool,
+) -> Vec<String> {
     session.next_question();
-    let Ok(locals) = session.locals(wave, lanes, 0) else { return Vec::new() };
-    let line = locals.file.as_deref().zip(locals.line);
-    let text = line.and_then(|(file, line)| session.source_line(file, line));
+    let Ok(locals) = session.locals(wave, lanes, access.map_or(0, |of| of.frame)) else { return Vec::new() };
+    let (file, line) = access.map_or((&locals.file, locals.line), |of| (&of.file, of.line));
+    let text = file.as_deref().zip(line).and_then(|(file, line)| session.source_line(file, line));
     // A local that is declared here or below has no value yet.
-    let is_later = |variable: &Variable| variable.scope == Scope::Local && variable.line >= locals.line;
+    let is_later = |variable: &Variable| variable.scope == Scope::Local && variable.line >= line;
     // The inner variable of a name hides the others.
     let variables = locals.variables.into_iter().rev().filter(|variable| !is_later(variable));
     let is_name = |c: char| c.is_alphanumeric() || c == '_';

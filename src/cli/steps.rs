@@ -55,14 +55,15 @@ fn words(matches: &ArgMatches, word: &dyn Fn(&OsStr) -> String) -> String {
 
 /// The command of a step; `typed`: the words of the dump.
 pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
+    let of_frame = |frame: usize| if frame > 0 { format!(" --frame {frame}") } else { String::new() };
     Some(match step {
-        Step::Locals { id, lane: Some(lane), .. } => {
-            format!("lanescope locals{typed} --wave {id} --lane {lane}")
+        Step::Locals { id, lane, frame, .. } => {
+            let lane = lane.map_or_else(String::new, |lane| format!(" --lane {lane}"));
+            format!("lanescope locals{typed} --wave {id}{lane}{}", of_frame(*frame))
         }
-        Step::Locals { id, lane: None, .. } => format!("lanescope locals{typed} --wave {id}"),
         Step::Registers { id, .. } => format!("lanescope registers{typed} --wave {id}"),
-        Step::Instructions { id, around, .. } => {
-            format!("lanescope disassemble{typed} --wave {id} --around {around}")
+        Step::Instructions { id, around, frame, .. } => {
+            format!("lanescope disassemble{typed} --wave {id}{} --around {around}", of_frame(*frame))
         }
         Step::Wave { id, .. } => format!("lanescope triage{typed} --wave {id}"),
         Step::Hang => format!("lanescope triage{typed} --hang"),

@@ -12,9 +12,9 @@ use super::print::{
 };
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
-    DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Instructions, Interrupt,
-    LaneInfo, LaneStack, LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset,
-    Stack, StackFrame, WaveFrames, WaveInfo, WorkGroupInfo, waves,
+    DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, FrameAround, Grouping, Groups, Instructions,
+    Interrupt, LaneInfo, LaneStack, LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError,
+    Region, Reset, Stack, StackFrame, WaveFrames, WaveInfo, WorkGroupInfo, waves,
 };
 use crate::arch::{RegId, RegisterValue, SpaceScope, WaveArch};
 use crate::capture::{Fault, Problem};
@@ -473,6 +473,11 @@ impl Stacks for Session {
     fn calls_at(&self, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError> {
         self.serves(wave)?;
         crate::session::stack::backtrace::calls_at(&self.reader, wave, address)
+    }
+
+    fn frame_around(&self, wave: WaveId, address: u64) -> Result<Option<FrameAround>, ReadError> {
+        self.serves(wave)?;
+        crate::session::stack::around::frame_around(&self.reader, wave, address)
     }
 
     fn activations(

@@ -8,9 +8,9 @@ use super::print::{
 };
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
-    DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
-    LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, StackFrame,
-    StopCounts, WaveInfo, WorkGroupInfo,
+    DispatchInfo, Dropped, EvaluateError, Evaluation, FrameAround, Grouping, Groups, Instructions, LaneInfo,
+    LaneStack, LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack,
+    StackFrame, StopCounts, WaveInfo, WorkGroupInfo,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::{Fault, Problem};
@@ -174,6 +174,13 @@ pub trait Stacks {
     /// # Errors
     /// [`ReadError::NoSuchWave`].
     fn calls_at(&self, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError>;
+
+    /// Returns the frame of the wave's stack around an instruction that the wave executed before; `None`: its function
+    /// is unknown, or not on the stack.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`].
+    fn frame_around(&self, wave: WaveId, address: u64) -> Result<Option<FrameAround>, ReadError>;
 
     /// Returns the first physical frames of the wave's stack, or of the lane's own; at most `limit`.
     ///

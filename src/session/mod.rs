@@ -52,6 +52,7 @@ pub use reading::reader::Reader;
 pub(crate) use reading::regions::lane_runs;
 pub use reading::touched::{PAGE, Touched};
 pub use stack::activations::{Activation, Activations};
+pub use stack::around::FrameAround;
 pub(crate) use stack::backtrace::backtrace as wave_stack;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame, TextId};
 #[cfg(test)]

@@ -50,11 +50,30 @@ pub struct Suspect {
     pub also: Vec<WaveId>,
     /// The line of the instruction.
     pub at: SourceAt,
+    /// The frame of the wave's stack with the instruction; `None`: its function is unknown, or not on the stack.
+    pub frame: Option<AccessFrame>,
     /// The access in terms of the source.
     pub term: Option<Term>,
 }
 
+/// The frame with an access. The report of a fault is late: the PC may be in an inner call, or at another line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessFrame {
+    /// The number in the wave's stack.
+    pub frame: usize,
+    /// The file of the access, or of the inlined call with it, which the wave left.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u64>,
+}
+
 impl Suspect {
+    /// Number of its frame; 0 if it is unknown.
+    #[must_use]
+    pub fn frame(&self) -> usize {
+        self.frame.as_ref().map_or(0, |of| of.frame)
+    }
+
     /// Leaves out values of variables: those of its pointer, its index and its patterns. Names and addresses stay.
     pub fn leave_out_values(&mut self) {
         for of in &mut self.patterns {
@@ -138,6 +157,7 @@ impl Suspect {
             patterns: Vec::new(),
             also: Vec::new(),
             at: SourceAt::default(),
+            frame: None,
             term: None,
         }
     }

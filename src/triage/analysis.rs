@@ -17,7 +17,7 @@ use super::walk::look::Look;
 use super::walk::work::Work;
 use super::walk::{self, Callees, Caller, Paths, registers::Registers};
 use super::{
-    Cause, Confidence, Evidence, Limit, MissingData, Suspect, Triage, are_fetches, causes, describe,
+    Cause, Confidence, Evidence, Limit, MissingData, Suspect, Triage, are_fetches, causes, describe, places,
 };
 use crate::capture::{Fault, FaultAccess, FaultKind, PAGE};
 use crate::debuginfo::source_name;
@@ -223,6 +223,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
                 walk.map(|walk| walk.written(suspect, &group.session.kind())).unwrap_or_default();
             // The line names the pointer.
             describe(group.session, faults, suspect);
+            places::place(group.session, walk.and_then(|walk| walk.listing_of(suspect.instruction)), suspect);
         }
     }
     if let Some(first) = suspects.first() {

@@ -64,6 +64,22 @@ pub enum Cause {
     Hang,
 }
 
+impl Cause {
+    /// Its place in the source; accesses to memory have their own.
+    #[must_use]
+    pub fn place(&self) -> Option<&SourceAt> {
+        match self {
+            Self::BadPc { caller, .. } => caller.as_ref(),
+            Self::Assertion(of) => Some(&of.at),
+            Self::Trap { at, .. } | Self::IllegalInstruction { at, .. } | Self::Breakpoint { at, .. } => {
+                Some(at)
+            }
+            Self::Arithmetic(of) => Some(&of.at),
+            Self::Memory | Self::Ecc | Self::Bystander { .. } | Self::Queue(_) | Self::Hang => None,
+        }
+    }
+}
+
 /// A failed assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assertion {

@@ -16,6 +16,7 @@ mod map;
 mod missing;
 pub mod page;
 mod patterns;
+mod places;
 mod rank;
 mod registers;
 mod scene;
@@ -26,8 +27,8 @@ mod survey;
 mod walk;
 
 pub use access::{
-    AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, InnerIndex, Neighbour, Pattern, PatternOf,
-    Suspect, Term, UnknownAddressCause, UnknownLanes, Variable,
+    AccessFrame, AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, InnerIndex, Neighbour, Pattern,
+    PatternOf, Suspect, Term, UnknownAddressCause, UnknownLanes, Variable,
 };
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
@@ -66,6 +67,15 @@ pub struct Triage {
 }
 
 impl Triage {
+    /// The place of the fault in the source. An access whose addresses are all good is no cause.
+    #[must_use]
+    pub fn place(&self) -> Option<&SourceAt> {
+        match self.cause.as_ref()? {
+            Cause::Memory => self.suspects.first().filter(|of| !of.is_good()).map(|of| &of.at),
+            cause => cause.place(),
+        }
+    }
+
     /// The first reported page of a fault of memory: the address in sentences and pictures. `agent`: the GPU of the page's
     /// wave; reports of others are ignored.
     #[must_use]
@@ -120,4 +130,6 @@ pub struct SourceAt {
     pub line: Option<u64>,
     /// The text of the line, if the capture has the source.
     pub text: Option<String>,
+    /// Whether the line table has no line, and this one is that of a neighbour.
+    pub is_inferred: bool,
 }

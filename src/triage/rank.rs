@@ -294,8 +294,9 @@ impl Sighted<'_> {
                 function: function.map(|function| function.name.to_string()),
                 file: one.file.as_ref().map(ToString::to_string),
                 line: one.line,
-                text: None,
+                ..super::SourceAt::default()
             },
+            frame: None,
             term: None,
         })
     }

@@ -1,10 +1,10 @@
 //! The dump beside its analysis: names, stacks and lanes that a page prints.
 
-use super::SourceAt;
+use super::{Arithmetic, Cause, SourceAt, Triage};
 use crate::debuginfo::{short_name, source_name};
 use crate::report::Style;
 use crate::report::text::mark;
-use crate::session::{Inspect, LaneState, Stack, WaveInfo};
+use crate::session::{Inspect, LaneState, Stack, StackFrame, WaveInfo};
 use crate::units::{AddressSpace, LaneSet, WaveId};
 
 /// The sessions of an analysis.
@@ -88,14 +88,38 @@ impl<'a> Scene<'a> {
         let Some((session, frame)) = self.session(wave).zip(frame) else { return SourceAt::default() };
         let line = frame.file.as_deref().zip(frame.line);
         let text = line.and_then(|(file, line)| session.source_line(file, line));
-        SourceAt { function: frame.function, file: frame.file, line: frame.line, text }
+        let (function, file, line) = (frame.function, frame.file, frame.line);
+        SourceAt { function, file, line, text, is_inferred: false }
     }
 
-    /// Whether a debugger's questions about variables of a wave have answers: its function has debug information with variables.
-    pub(super) fn has_variables(&self, wave: WaveId) -> bool {
+    /// Whether questions about variables of a frame have answers: its function has debug information with variables.
+    pub(super) fn has_variables(&self, wave: WaveId, frame: usize) -> bool {
         self.session(wave).is_some_and(|session| {
-            session.locals(wave, LaneSet::EMPTY, 0).is_ok_and(|locals| locals.note.is_none())
+            session.locals(wave, LaneSet::EMPTY, frame).is_ok_and(|locals| locals.note.is_none())
         })
+    }
+
+    /// The frame of the fault in the stack of its wave: that of the line, or around the instruction; else the innermost.
+    pub(crate) fn frame(&self, triage: &Triage, wave: WaveId) -> usize {
+        if let (Some(Cause::Memory), Some(suspect)) = (&triage.cause, triage.suspects.first()) {
+            return suspect.frame();
+        }
+        let (Some(at), Some(stack)) = (triage.place(), self.stack(wave)) else { return 0 };
+        let is_at =
+            |frame: &&StackFrame| at.line.is_some() && (&frame.file, frame.line) == (&at.file, at.line);
+        let around = || match &triage.cause {
+            Some(Cause::Arithmetic(Arithmetic { instruction: Some((at, _)), .. })) => {
+                Some(self.session(wave)?.frame_around(wave, *at).ok()??.frame)
+            }
+            _ => None,
+        };
+        stack.frames.iter().find(is_at).map(|frame| frame.level).or_else(around).unwrap_or(0)
+    }
+
+    /// Whether a frame of a wave is that of the function at its PC, or a call inlined into it.
+    pub(super) fn is_at_pc(&self, wave: WaveId, frame: usize) -> bool {
+        let stack = self.stack(wave);
+        stack.is_none_or(|stack| stack.frames.get(frame).is_none_or(|frame| frame.physical == 0))
     }
 
     /// Whether the code at a wave's PC is known, as bytes or as the capture's text.

@@ -11,7 +11,7 @@ const MAX_AROUND: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// The variables of a wave, in a lane.
+    /// The variables of a frame of a wave, in a lane.
     Locals {
         /// The wave.
         wave: WaveId,
@@ -19,6 +19,8 @@ pub enum Step {
         id: u32,
         /// The lane; `None`: the focused one.
         lane: Option<LaneId>,
+        /// The frame.
+        frame: usize,
     },
     /// The registers of a wave.
     Registers {
@@ -27,7 +29,7 @@ pub enum Step {
         /// The dump's id of the wave.
         id: u32,
     },
-    /// The instructions around a wave's PC.
+    /// The instructions around the PC of a wave's frame.
     Instructions {
         /// The wave.
         wave: WaveId,
@@ -35,6 +37,8 @@ pub enum Step {
         id: u32,
         /// Number of instructions before and behind the PC.
         around: usize,
+        /// The frame.
+        frame: usize,
     },
     /// The cause of a wave with another fault.
     Wave {
@@ -73,12 +77,15 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
                 let id = scene.id(wave);
                 // The access is among the instructions.
                 let around = suspect.map_or(0, |suspect| suspect.distance + 1).clamp(AROUND, MAX_AROUND);
-                steps.push(match scene.has_variables(wave) {
-                    true => Step::Locals { wave, id, lane },
+                let frame = scene.frame(triage, wave);
+                steps.push(match scene.has_variables(wave, frame) {
+                    true => Step::Locals { wave, id, lane, frame },
                     false => Step::Registers { wave, id },
                 });
                 if scene.has_code(wave) {
-                    steps.push(Step::Instructions { wave, id, around });
+                    // Calls that are inlined at the PC share it.
+                    let frame = if scene.is_at_pc(wave, frame) { 0 } else { frame };
+                    steps.push(Step::Instructions { wave, id, around, frame });
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use super::{Source, cut};
 use crate::postmortem::{Hex, LaneCell, LaneMark, ShownWave, StackGroup};
-use crate::session::{Inspect, LaneInfo, LaneState, Stack};
-use crate::triage::{Assertion, Cause, Confidence, SourceAt, Suspect};
+use crate::session::{Inspect, LaneInfo, LaneState};
+use crate::triage::{Assertion, Cause, Confidence, Suspect};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 impl Source<'_> {
@@ -13,7 +13,7 @@ impl Source<'_> {
         session.next_question();
         let info = session.wave(wave).ok()?;
         let stack = session.backtrace(wave, None).ok();
-        let frame = stack.as_ref().map_or(0, |stack| self.frame(stack));
+        let frame = self.scene.frame(&self.triage, wave);
         let mut shown = ShownWave {
             id: info.id,
             name: cut(&info.name),
@@ -33,8 +33,13 @@ impl Source<'_> {
             code_problem: None,
         };
         let at = stack.as_ref().and_then(|stack| stack.frames.get(frame));
-        shown.source = at.and_then(|at| self.source_view(at.file.as_deref()?, at.line?, stacks));
-        let line = at.and_then(|at| session.source_line(at.file.as_deref()?, at.line?));
+        let at = at.and_then(|at| Some((at.file.as_deref()?, at.line?)));
+        let place = self.triage.place().and_then(|place| Some((place.file.as_deref()?, place.line?)));
+        shown.source = place.or(at).and_then(|(file, line)| self.source_view(file, line, stacks));
+        // Of an access in an inlined call that the wave left, the frame has the line of the call.
+        let of_access = self.triage.suspects.first().and_then(|suspect| suspect.frame.as_ref());
+        let of_access = of_access.and_then(|of| Some((of.file.as_deref()?, of.line?)));
+        let line = of_access.or(place).or(at).and_then(|(file, line)| session.source_line(file, line));
         self.add_variables(session, wave, line.as_deref().unwrap_or_default(), &mut shown);
         self.add_code(session, wave, &mut shown);
         Some(shown)
@@ -59,19 +64,6 @@ impl Source<'_> {
         let chosen = suspect.or(of_cause).or_else(of_hang).or(self.triage.waves.chosen);
         let wave = chosen.or_else(|| self.sessions.first().map(|session| session.first_wave()))?;
         Some((wave, self.scene.session(wave)?))
-    }
-
-    /// The frame of the fault's line, by its function and line; else the innermost.
-    fn frame(&self, stack: &Stack) -> usize {
-        let at: Option<&SourceAt> = match &self.triage.cause {
-            Some(Cause::Assertion(of)) => Some(&of.at),
-            Some(Cause::Trap { at, .. } | Cause::IllegalInstruction { at, .. }) => Some(at),
-            Some(Cause::Arithmetic(of)) => Some(&of.at),
-            _ => None,
-        };
-        let Some(at) = at.filter(|at| at.line.is_some()) else { return 0 };
-        let is_at = |frame: &&crate::session::StackFrame| frame.file == at.file && frame.line == at.line;
-        stack.frames.iter().find(is_at).map_or(0, |frame| frame.level)
     }
 
     fn lanes(&self, session: &dyn Inspect, wave: WaveId, count: u8) -> Vec<LaneCell> {

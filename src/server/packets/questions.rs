@@ -74,11 +74,16 @@ impl Numbering for State {
             let first = self.threads.all().get(start).filter(|_| start < end)?;
             Some(format!("thread {} {words}", self.shown(*first)))
         };
+        let of_frame = |frame: usize| if frame > 0 { format!(" frame {frame}") } else { String::new() };
         let words = match *step {
-            Step::Locals { wave, lane: Some(lane), .. } => about(wave, &format!("locals {lane}")),
-            Step::Locals { wave, lane: None, .. } => about(wave, "locals"),
+            Step::Locals { wave, lane, frame, .. } => {
+                let lane = lane.map_or_else(String::new, |lane| format!(" {lane}"));
+                about(wave, &format!("locals{lane}{}", of_frame(frame)))
+            }
             Step::Registers { wave, .. } => about(wave, "registers scalar"),
-            Step::Instructions { wave, around, .. } => about(wave, &format!("disassemble around {around}")),
+            Step::Instructions { wave, around, frame, .. } => {
+                about(wave, &format!("disassemble around {around}{}", of_frame(frame)))
+            }
             Step::Wave { wave, .. } => about(wave, "triage"),
             Step::Hang => Some("triage hang".to_owned()),
             Step::Groups => Some("groups".to_owned()),

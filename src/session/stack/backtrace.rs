@@ -211,6 +211,11 @@ impl<'a> Frames<'a> {
         self.each.get(level)?.source.as_deref()
     }
 
+    /// The number of a physical frame's innermost call in the wave's stack.
+    pub(in crate::session) fn first_of(&self, level: usize) -> Option<usize> {
+        self.each.get(level).map(|described| described.first)
+    }
+
     /// The physical frame and the inlined call of a frame of the wave's stack.
     pub(in crate::session) fn located(&self, frame: usize) -> Option<(usize, usize)> {
         let level = self.each.iter().rposition(|described| described.first <= frame)?;
@@ -261,7 +266,7 @@ impl<'a> Frames<'a> {
     fn calls<'f>(&'f self, level: usize, frame: &'f Physical<'a>) -> impl Iterator<Item = StackFrame> + 'f {
         let source = self.source(level);
         let count = source.map_or(1, |source| source.calls.len());
-        let first = self.each.get(level).map_or(0, |described| described.first);
+        let first = self.first_of(level).unwrap_or(0);
         (0..count).map(move |index| StackFrame {
             of_wave: Some(first + index),
             inlined: index + 1 < count,

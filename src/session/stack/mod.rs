@@ -1,6 +1,7 @@
 //! Call stacks of waves and lanes.
 
 pub(super) mod activations;
+pub(super) mod around;
 pub(super) mod backtrace;
 pub(super) mod frame;
 pub(super) mod frame_code;

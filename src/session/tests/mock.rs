@@ -12,9 +12,9 @@ use crate::session::print::{
 };
 use crate::session::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
-    DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
-    LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, StackFrame,
-    StopCounts, WaveInfo, WorkGroupInfo,
+    DispatchInfo, Dropped, EvaluateError, Evaluation, FrameAround, Grouping, Groups, Instructions, LaneInfo,
+    LaneStack, LoadedRange, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack,
+    StackFrame, StopCounts, WaveInfo, WorkGroupInfo,
 };
 use crate::units::{Address, LaneId, LaneSet, WaveId};
 
@@ -63,6 +63,7 @@ mockall::mock! {
     impl Stacks for Inspect {
         fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError>;
         fn calls_at(&self, wave: WaveId, address: u64) -> Result<Vec<StackFrame>, ReadError>;
+        fn frame_around(&self, wave: WaveId, address: u64) -> Result<Option<FrameAround>, ReadError>;
         fn activations(&self, wave: WaveId, lane: Option<LaneId>, limit: usize) -> Result<Activations, ReadError>;
         fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError>;
         fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError>;

@@ -105,8 +105,8 @@ fn printed(session: &dyn Inspect, info: &WaveInfo, at: &SourceAt) -> Option<Prin
     let names = [kernel.as_deref(), at.function.as_deref()];
     let is_own =
         function.is_some_and(|function| names.into_iter().flatten().any(|own| base_name(own) == function));
-    let place =
-        SourceAt { function: one.function.clone(), file: one.file.clone(), line: one.line, text: None };
+    let (function, file) = (one.function.clone(), one.file.clone());
+    let place = SourceAt { function, file, line: one.line, ..SourceAt::default() };
     let at = if one.line.is_some() { place } else { at.clone() };
     Some(Printed { condition: one.condition.clone(), at, is_inferred: !is_own })
 }

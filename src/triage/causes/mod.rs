@@ -105,7 +105,7 @@ fn source_at(
     line: Option<u64>,
 ) -> SourceAt {
     let text = file.as_deref().zip(line).and_then(|(file, line)| session.source_line(file, line));
-    SourceAt { function, file, line, text }
+    SourceAt { function, file, line, text, is_inferred: false }
 }
 
 /// The place of a wave's innermost frame.

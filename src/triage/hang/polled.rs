@@ -169,7 +169,8 @@ impl Search {
             evidence: Vec::new(),
             patterns: Vec::new(),
             also: Vec::new(),
-            at: SourceAt { function: None, file, line: one.line, text },
+            at: SourceAt { file, line: one.line, text, ..SourceAt::default() },
+            frame: None,
             term: None,
         };
         describe(session, &[], &mut polled);

@@ -226,8 +226,12 @@ pub struct AccessJson {
     pub file: Option<String>,
     /// Source line.
     pub line: Option<u64>,
+    /// Whether the line table has no line, and `line` is that of the nearest instruction of the statement.
+    pub line_inferred: bool,
     /// The text of the line.
     pub source: Option<String>,
+    /// The frame with the access, as `lanescope backtrace` numbers it; null: unknown, or not on the stack.
+    pub frame: Option<usize>,
     /// The access in the source: `x[i]`.
     pub expression: Option<String>,
     /// The pointer or array.

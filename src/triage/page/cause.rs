@@ -6,7 +6,7 @@ use crate::debuginfo::source_name;
 use crate::notation::{counted, hex_bytes};
 use crate::report::fault;
 use crate::triage::scene::Scene;
-use crate::triage::{Arithmetic, Assertion, Cause, Confidence, SourceAt, Triage};
+use crate::triage::{Arithmetic, Assertion, Cause, Confidence, Triage};
 use crate::units::LaneSet;
 
 /// Maximum number of processors whose instruction is printed.
@@ -32,25 +32,12 @@ fn exception(name: &str) -> &str {
     EXCEPTIONS.iter().find(|(of, _)| *of == name).map_or(name, |(_, words)| words)
 }
 
-/// The place of a cause in the source.
-pub(super) fn place(cause: &Cause) -> Option<&SourceAt> {
-    match cause {
-        Cause::BadPc { caller, .. } => caller.as_ref(),
-        Cause::Assertion(of) => Some(&of.at),
-        Cause::Trap { at, .. } | Cause::IllegalInstruction { at, .. } | Cause::Breakpoint { at, .. } => {
-            Some(at)
-        }
-        Cause::Arithmetic(of) => Some(&of.at),
-        _ => None,
-    }
-}
-
 /// The first sentence.
 pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> String {
     let kernel = triage.waves.chosen.and_then(|wave| scene.kernel(wave));
     let kernel = kernel.unwrap_or_else(|| "an unknown kernel".to_owned());
     let wave = triage.waves.chosen.map_or_else(String::new, |wave| format!(": wave {}", scene.id(wave)));
-    let at = place(cause).and_then(words::place).map_or_else(String::new, |place| format!(", {place}"));
+    let at = cause.place().and_then(words::place).map_or_else(String::new, |place| format!(", {place}"));
     match cause {
         Cause::Memory => format!("{kernel}: memory fault{wave}"),
         Cause::BadPc { pc, .. } => {

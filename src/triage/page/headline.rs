@@ -108,10 +108,7 @@ fn unexplained(triage: &Triage) -> Option<String> {
 pub(super) fn source_line(triage: &Triage, scene: &Scene<'_>) -> Option<String> {
     let of_stop = || triage.waves.chosen.filter(|_| triage.waves.faulted > 0).map(|wave| scene.place(wave));
     let at = match &triage.cause {
-        Some(Cause::Memory) => {
-            Cow::Borrowed(&triage.suspects.first().filter(|suspect| !suspect.is_good())?.at)
-        }
-        Some(cause) => Cow::Borrowed(cause::place(cause)?),
+        Some(_) => Cow::Borrowed(triage.place()?),
         None => Cow::Owned(of_stop()?),
     };
     Some(format!("{}  {}", at.line?, at.text.as_deref()?.trim()))

@@ -48,6 +48,7 @@ fn at(line: u64, text: &str) -> SourceAt {
         file: Some("kernels/saxpy.hip".to_owned()),
         line: Some(line),
         text: Some(text.to_owned()),
+        is_inferred: false,
     }
 }
 

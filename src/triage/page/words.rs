@@ -29,12 +29,13 @@ pub(super) fn ranges_of(lanes: LaneSet) -> Option<String> {
     (ranges(numbers()).len() <= MAX_RANGES).then(|| list(numbers()))
 }
 
-/// `saxpy.hip:54`; the function without a line.
+/// `saxpy.hip:54`, `saxpy.hip:54 (inferred)`; the function without a line.
 pub(super) fn place(at: &SourceAt) -> Option<String> {
+    let mark = if at.is_inferred { " (inferred)" } else { "" };
     match (&at.file, at.line) {
         (Some(file), Some(line)) => {
             let name = file.rsplit('/').next().unwrap_or(file);
-            Some(format!("{name}:{line}"))
+            Some(format!("{name}:{line}{mark}"))
         }
         (_, Some(line)) => Some(format!("line {line}")),
         _ => at.function.as_deref().map(|function| format!("in {}", crate::debuginfo::short_name(function))),

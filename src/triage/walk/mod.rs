@@ -130,6 +130,11 @@ impl Paths {
         self.graph.listings.get(candidate.node.listing)
     }
 
+    /// The function with an instruction.
+    pub(super) fn listing_of(&self, address: u64) -> Option<&Listing> {
+        self.graph.listings.iter().map(Arc::as_ref).find(|listing| listing.index(address).is_some())
+    }
+
     /// The calls whose callees the paths did not enter: the address of each, and the called function if the code before
     /// the call computes its address.
     pub(super) fn calls(&self, size: WaveSize) -> Vec<(u64, Option<u64>)> {

@@ -21,7 +21,7 @@ use crate::debuginfo::{DebugInfo, TypeId, Variable, VariableAt, VariableKind};
 use crate::dwarf::{Frame, Location, Storage};
 use crate::notation::names;
 use crate::session::stack::backtrace::Frames;
-use crate::session::stack::unwind::{Code, Unwinder};
+use crate::session::stack::unwind::Code;
 use crate::session::variables::{Found, found};
 use crate::session::{Inferred, ReadError, Reader};
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
@@ -30,8 +30,6 @@ use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 pub const MAX_PARTS: usize = 512;
 /// Maximum number of variables of one question.
 const MAX_VARIABLES: usize = 512;
-/// Maximum number of physical frames that are compared with the instruction's function.
-const MAX_LEVELS: usize = 8;
 
 /// A question for the parts of variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,12 +173,10 @@ pub struct ArrayDimension {
 /// # Errors
 /// [`ReadError::NoSuchWave`], or the operating system's error for a file.
 pub(in crate::session) fn parts(reader: &Reader, asked: &PartsQuery) -> Result<Parts, ReadError> {
-    let mut walked = Unwinder::new(reader, asked.wave)?;
-    let lanes = asked.lanes.and(walked.kind.wave_size.all());
-    while walked.frames().len() < MAX_LEVELS && walked.step() {}
+    let frames = Frames::first(reader, asked.wave)?;
+    let lanes = asked.lanes.and(frames.walk.kind.wave_size.all());
     let (parts, by_path) = (Parts::default(), HashMap::new());
     let mut collector = Collector { asked, reader, lanes, level: 0, visited: 0, parts, by_path };
-    let frames = Frames::along(walked);
     match position(&frames, asked.at) {
         Some((level, code)) => {
             collector.level = level;
@@ -194,17 +190,7 @@ pub(in crate::session) fn parts(reader: &Reader, asked: &PartsQuery) -> Result<P
 /// The physical frame of the instruction's function, and the position to look variables up. An instruction of a
 /// function that is not on the stack gives the innermost frame at its PC.
 fn position<'f>(frames: &'f Frames<'_>, at: Pc) -> Option<(usize, Code<'f>)> {
-    let reader = frames.walk.reader;
-    let function = |code: Code<'_>| {
-        let source = code.loaded.source(reader, code.elf);
-        source.key().map(|key| (code.loaded.index(), key.die))
-    };
-    let innermost = || Some((0, frames.walk.frames().first()?.code?));
-    let Some(code) = frames.walk.code(at) else { return innermost() };
-    let Some(wanted) = function(code) else { return innermost() };
-    let mut levels = frames.walk.frames().iter().enumerate();
-    let level = levels.find(|(_, frame)| frame.code.and_then(function) == Some(wanted));
-    level.map(|(level, _)| (level, code)).or_else(innermost)
+    frames.level_of(at).or_else(|| Some((0, frames.walk.frames().first()?.code?)))
 }
 
 /// The parts found so far.
