@@ -18,7 +18,7 @@ mod syntax;
 pub use bless::{Blessing, Changed, Unblessed, bless};
 pub use causes::unknown_names;
 pub use draft::{DraftError, Head, NameError, draft};
-pub use evaluate::{AskedLine, AskedWave, FactError, SeenFrame, Subject, asked, evaluate, frames_fit};
+pub use evaluate::{FactError, Subject, evaluate};
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
     Line, Operand, Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,

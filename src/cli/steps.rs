@@ -78,7 +78,21 @@ pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
 mod tests {
     use clap::Args as _;
 
-    use super::{DumpArgs, Globals, Options, names, typed};
+    use super::{DumpArgs, Globals, Options, Step, command, names, typed};
+    use crate::units::{LaneId, WaveId};
+
+    #[test]
+    fn an_outer_frame_is_named() {
+        for (frame, of_frame) in [(0, ""), (2, " --frame 2")] {
+            let (wave, id) = (WaveId(0), 3);
+            let locals = Step::Locals { wave, id, lane: Some(LaneId(5)), frame };
+            let expected = format!("lanescope locals a.zip --wave 3 --lane 5{of_frame}");
+            assert_eq!(command(&locals, " a.zip"), Some(expected));
+            let instructions = Step::Instructions { wave, id, around: 7, frame };
+            let expected = format!("lanescope disassemble a.zip --wave 3{of_frame} --around 7");
+            assert_eq!(command(&instructions, " a.zip"), Some(expected));
+        }
+    }
 
     /// Standard input was read: a next command cannot read it again.
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::listings::{Decoded, Listing};
 use super::{AccessFrame, SourceAt, Suspect};
-use crate::isa::Control;
+use crate::isa::{Control, Direction, RegisterRange, named_registers};
 use crate::session::{Inspect, StackFrame};
 
 /// Maximum number of instructions on each side of one without a line that are asked for their calls.
@@ -35,24 +35,64 @@ pub(super) fn place(session: &dyn Inspect, listing: Option<&Listing>, suspect: &
     });
 }
 
-/// The place of the statement with an instruction without a line. Rows of a line table without a line belong to the
-/// statement of the row before; at the start of a block the next row has it. `place`: that of another instruction.
+/// The place of the statement of an access without a line: compilers join accesses of several lines. In its basic block
+/// the first instruction that uses the loaded value has it, of a store the last one that made its value or address.
+/// Without one it is that of the row before, whose statement such a row belongs to, else that of the next row. `place`:
+/// that of another instruction.
 fn nearest<T>(listing: &Listing, at: u64, place: impl Fn(&Decoded) -> Option<T>) -> Option<T> {
-    let (before, rest) = listing.instructions.split_at_checked(listing.index(at)?)?;
-    let (own, after) = rest.split_first()?;
+    let index = listing.index(at)?;
+    let (before, after) = listing.instructions.split_at_checked(index + 1)?;
+    let access = before.last()?.effects.as_ref().ok()?.access.as_ref()?;
     let targets: BTreeSet<u64> = listing.instructions.iter().filter_map(|one| one.target).collect();
     let is_entered = |one: &Decoded| targets.contains(&one.address);
     let is_left = |one: &Decoded| !one.effects.as_ref().is_ok_and(|of| of.control == Control::Next);
-    let mut next = own;
-    let before = before.iter().rev().take_while(|one| {
-        let is_same = !is_entered(next) && !is_left(one);
-        next = *one;
-        is_same
+    let pairs = before.windows(2).rev().map_while(|pair| match pair {
+        [one, next] if !is_entered(next) && !is_left(one) => Some(one),
+        _ => None,
     });
-    let after = after.iter().take_while(|one| !is_entered(one) && !is_left(one));
-    let has_line = |one: &&Decoded| one.line.is_some();
-    let before = before.filter(has_line).take(MAX_ASKED).find_map(&place);
-    before.or_else(|| after.filter(has_line).take(MAX_ASKED).find_map(&place))
+    let before: Vec<&Decoded> = pairs.collect();
+    let after: Vec<&Decoded> = after.iter().take_while(|one| !is_entered(one) && !is_left(one)).collect();
+    let first = |of: &mut dyn Iterator<Item = &Decoded>| {
+        of.filter(|one| one.line.is_some()).take(MAX_ASKED).find_map(&place)
+    };
+    let of_value = match access.direction {
+        Direction::Load => first(&mut users(&after, &access.data)),
+        _ => {
+            let used = [access.data.clone(), access.address_registers()].concat();
+            first(&mut before.iter().copied().filter(|one| !is_copy(&one.text) && writes(one, &used)))
+        }
+    };
+    of_value.or_else(|| first(&mut before.iter().copied())).or_else(|| first(&mut after.iter().copied()))
+}
+
+/// The instructions that use a value in registers, up to the first that replaces it; a copy is no use.
+fn users<'d>(after: &[&'d Decoded], value: &[RegisterRange]) -> impl Iterator<Item = &'d Decoded> {
+    let count = |ranges: &mut dyn Iterator<Item = RegisterRange>| {
+        ranges.filter(|range| value.iter().any(|of| of.overlaps(*range))).count()
+    };
+    let is_user = |one: &Decoded| {
+        let halves = one.text.split("::").filter(|half| !is_copy(half));
+        let mut written = one.effects.iter().flat_map(|of| &of.writes).map(|write| write.range);
+        count(&mut halves.flat_map(named_registers)) > count(&mut written)
+    };
+    let mut found = Vec::new();
+    for one in after {
+        if is_user(one) {
+            found.push(*one);
+        } else if writes(one, value) {
+            break;
+        }
+    }
+    found.into_iter()
+}
+
+fn writes(one: &Decoded, registers: &[RegisterRange]) -> bool {
+    let mut written = one.effects.iter().flat_map(|of| &of.writes);
+    written.any(|write| registers.iter().any(|of| of.overlaps(write.range)))
+}
+
+fn is_copy(text: &str) -> bool {
+    ["mov_", "accvgpr"].iter().any(|name| text.contains(name))
 }
 
 /// The file and line of a call among the calls at another instruction, if it is one of them.

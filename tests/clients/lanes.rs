@@ -242,6 +242,40 @@ fn integers(wave: &Wave) -> Vec<(&str, &str, &Value)> {
     all.filter(integer).map(|one| (word(one, "type"), word(one, "name"), &one["values"])).collect()
 }
 
+/// The value of a lane, if the model has it.
+fn value_in(wave: &Wave, values: &Value, lane: usize) -> Option<String> {
+    let index = wave.shown_lanes().iter().position(|shown| *shown == lane)?;
+    values[index].as_str().map(str::to_owned)
+}
+
+/// A thread's lane is the one that the server names: of many threads lldb leaves out names.
+#[test]
+fn each_of_many_lanes_has_its_own_values() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &["--threads", "lanes"]);
+    let (mut in_gdb, mut in_lldb) = (Script::new("saxpy in gdb"), Script::new("saxpy in lldb"));
+    in_gdb.say(format!("target remote {}", server.address));
+    in_lldb.say(format!("gdb-remote {}", server.address));
+    let active = wanted(&fixture, |_| true).into_iter().filter(|thread| thread.is_active);
+    for thread in sampled(active, 16) {
+        let number = thread.number;
+        in_gdb.say(format!("thread {number}"));
+        in_gdb.expect("monitor wave", format!("Thread {number}: {}, ", thread.name()));
+        in_lldb.say(format!("script lldb.process.SetSelectedThreadByID({number})"));
+        in_lldb.expect(choose(number as u64), format!("{}, ", thread.name()));
+        for (type_name, variable, values) in integers(thread.wave) {
+            let Some(value) = value_in(thread.wave, values, thread.lane.unwrap()) else { continue };
+            in_gdb.expect(format!("p {variable}"), format!(" = {value}\n"));
+            let shown = format!("({type_name}) {variable} = {value}\n");
+            in_lldb.expect(format!("frame variable {variable}"), shown);
+        }
+    }
+    assert!(in_lldb.checks() > least(400, 40), "{} checks", in_lldb.checks());
+    in_gdb.must_pass(&Debugger::Gdb("gdb"));
+    in_lldb.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
 #[test]
 fn variables_of_a_lane_thread_are_the_lanes() {
     for (name, gdb) in [("saxpy-gfx90a-O0", "gdb"), ("saxpy-gfx1030-O0", "gdb-multiarch")] {
@@ -260,14 +294,10 @@ fn variables_of_a_lane_thread_are_the_lanes() {
         let mut in_lldb = Script::new(name);
         script.say(format!("target remote {}", server.address));
         in_lldb.say(format!("gdb-remote {}", server.address));
-        let value = |values: &Value, lane: usize| {
-            let index = wave.shown_lanes().iter().position(|shown| *shown == lane)?;
-            values[index].as_str().map(str::to_owned)
-        };
         for (index, (type_name, variable, values)) in sampled(variables.iter().enumerate(), 2) {
             let mut shown = Vec::new();
             for thread in all.iter().rev() {
-                let Some(value) = value(values, thread.lane.unwrap()) else { continue };
+                let Some(value) = value_in(wave, values, thread.lane.unwrap()) else { continue };
                 shown.push((thread.number, value.clone()));
                 if ![0, all.len() / 2, all.len() - 1].contains(&(thread.number - 1)) {
                     continue;
@@ -283,7 +313,7 @@ fn variables_of_a_lane_thread_are_the_lanes() {
             });
             // The same for one selected thread, after iterating over all.
             let thread = &all[index % all.len()];
-            if let Some(value) = value(values, thread.lane.unwrap()) {
+            if let Some(value) = value_in(wave, values, thread.lane.unwrap()) {
                 script.say(format!("thread {}", thread.number));
                 script.expect(format!("p {variable}"), format!(" = {value}\n"));
             }

@@ -5,7 +5,6 @@
 //! client is a failure with its output so far; so is a missing client.
 
 mod changes;
-mod check;
 mod chosen;
 mod code;
 mod compilers;

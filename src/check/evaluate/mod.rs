@@ -4,7 +4,6 @@
 //! and without one to the faulted waves.
 
 mod access;
-mod asked;
 mod causes;
 mod counts;
 mod error;
@@ -19,7 +18,6 @@ mod tally;
 mod values;
 mod waves;
 
-pub use asked::{AskedLine, AskedWave, SeenFrame, asked, frames_fit};
 pub use error::FactError;
 use places::function_matches;
 

@@ -25,7 +25,7 @@ pub(super) fn at(facts: &Facts<'_>, wave: &Wave<'_>, expected: &At) -> Fit {
 }
 
 /// Whether a function, and a file with its line, are an expected place. `missing`: the reason for a missing fact.
-pub(super) fn place_fits(
+fn place_fits(
     expected: &At,
     function: Option<Function<'_>>,
     source: Option<(&str, u64)>,
@@ -177,7 +177,7 @@ pub(super) fn stack(facts: &Facts<'_>, wave: &Wave<'_>, expected: &[String]) -> 
 
 /// Whether functions, the innermost first, fit a pattern. `None`: the function is unknown; `end`: the reason for
 /// further, unknown functions.
-pub(super) fn fits(functions: &[Option<Function<'_>>], end: Option<String>, expected: &[String]) -> Fit {
+fn fits(functions: &[Option<Function<'_>>], end: Option<String>, expected: &[String]) -> Fit {
     let is_any = |part: usize| expected.get(part).is_some_and(|part| part == ANY);
     // The sets of parts that the functions so far may have taken; an unknown function fits a name or not.
     let taken = |unknown_fits: bool| {

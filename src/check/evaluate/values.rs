@@ -124,7 +124,7 @@ fn because(problem: String) -> NotComparable {
 }
 
 /// The lanes of a line in a wave.
-pub(super) fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<LaneSet, FactError> {
+fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<LaneSet, FactError> {
     if let Some(named) = &line.lanes {
         return lanes::of(wave.session, wave.id(), line.frame, named);
     }

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::debugger::{self, Debugger, Served};
 use super::plan::{PlannedDump, PlannedFile};
 use super::results::{CheckedDump, CheckedLine, cleaned};
 use super::settings::{arguments, global_words, words};
@@ -23,7 +22,6 @@ use crate::triage::Step;
 /// The options of all dumps.
 pub(super) struct Setup<'a> {
     pub(super) globals: &'a Globals,
-    pub(super) debugger: Option<&'a Debugger>,
     pub(super) rules: &'a Rules,
     pub(super) targets: &'a Targets,
     /// Dumps of one program need its instructions once.
@@ -45,25 +43,14 @@ pub(super) fn run(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> 
 }
 
 fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result<CheckedDump, Failure> {
-    let Setup { globals, debugger, rules, targets, .. } = *setup;
+    let Setup { globals, rules, targets, .. } = *setup;
     let words = words(&file.path, &file.scope);
     let tools = Some(Arc::clone(&setup.tools));
     let args = DumpArgs { tools, ..arguments(&words, dump, globals)? };
     let opened = dump::open_quietly(&args, targets)?;
     let sessions = dump::sessions(&opened, args.kind.as_deref())?;
     let subject = Subject { rules: rules.clone(), ..subject(&dump.name, &sessions, &opened) };
-    let mut outcomes = check::evaluate(&file.scope, &subject);
-    let opinion = debugger.map(|debugger| {
-        let kinds: Vec<String> = sessions.iter().map(|session| dump::kind_name(&session.kind())).collect();
-        let is_mixed = kinds.len() > 1;
-        let served = Served {
-            options: &[words.as_slice(), &global_words(globals)].concat(),
-            dump: &dump.path,
-            kinds: kinds.into_iter().map(|kind| is_mixed.then_some(kind)).collect(),
-        };
-        debugger::second(debugger, &file.scope, &subject, &served, &mut outcomes)
-    });
-    let opinion = opinion.transpose()?;
+    let outcomes = check::evaluate(&file.scope, &subject);
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
     let sentence = (!holds).then(|| dump::sentence(&sessions));
     let is_checked = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::NotChecked(_));
@@ -91,7 +78,7 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
         }
     }
     let lines = lines.collect();
-    Ok(CheckedDump { sentence, problem, error, report, opinion, lines, ..CheckedDump::default() })
+    Ok(CheckedDump { sentence, problem, error, report, lines, ..CheckedDump::default() })
 }
 
 /// The first problem of a dump, and the number of further ones.

@@ -3,12 +3,11 @@
 //! `plan` finds files and dumps, `workers` runs each `job` in a process of its own: it opens a dump and evaluates a file
 //! over it. `formats` prints the results.
 //!
-//! `debugger` asks a stock debugger for the same values. `draft` prints the first version of a file; `bless` and `fmt` rewrite files.
+//! `draft` prints the first version of a file; `bless` and `fmt` rewrite files.
 //!
 //! Exit status: 0 if all expectations hold; 1 if one differs; 2 if one cannot be checked, or a file has an error.
 
 mod bless;
-mod debugger;
 mod draft;
 mod edit;
 mod fmt;
@@ -53,10 +52,6 @@ pub(super) struct Args {
     /// Write a report of each dump with a result that does not hold into that folder
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Compare values and stacks with those that a stock debugger shows over the protocol: gdb, lldb, or a program
-    /// whose name begins so
-    #[arg(long, value_name = "DEBUGGER", value_parser = debugger::debugger, conflicts_with_all = ["bless", "fmt", "new"])]
-    debugger: Option<debugger::Debugger>,
     /// Rules of signatures about functions: TOML with irrelevant, prefix, in_app and built_in
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fmt", "new"])]
     rules: Option<PathBuf>,
@@ -154,9 +149,8 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     let globals = args.globals.clone().unwrap_or_default();
     if args.worker {
         let rules = signature::rules(args.rules.as_deref())?;
-        let debugger = args.debugger.as_ref();
         let tools = Arc::new(Disassembler::new(globals.disassembler.clone()).shared());
-        workers::work(&Setup { globals: &globals, debugger, rules: &rules, targets, tools }, out)?;
+        workers::work(&Setup { globals: &globals, rules: &rules, targets, tools }, out)?;
         return Ok(0);
     }
     if let Some(dump) = &args.new {
@@ -172,9 +166,6 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     }
     if args.fmt {
         return for_people(out, |out| fmt::run(&args.paths, args.check, out));
-    }
-    if let Some(debugger) = &args.debugger {
-        debugger.find()?;
     }
     // Each worker reads the rules: an error in them is one error, and not one for each dump.
     signature::rules(args.rules.as_deref())?;

@@ -1,6 +1,5 @@
 //! Results of all files, in the order of files, dumps and lines.
 
-use super::debugger::Opinion;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Outcome, SyntaxError, Verdict};
@@ -49,9 +48,6 @@ pub(super) struct CheckedDump {
     pub(super) error: Option<String>,
     /// The report, if an expectation does not hold.
     pub(super) report: Option<String>,
-    /// A debugger's opinion, if one was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) opinion: Option<Opinion>,
     /// The results, in the order of the lines.
     pub(super) lines: Vec<CheckedLine>,
 }

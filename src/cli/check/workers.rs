@@ -152,7 +152,7 @@ pub(super) fn abandon() {
     std::mem::forget(groups);
 }
 
-/// A worker process, the first of its process group: a debugger and its server are others. All end when it is dropped.
+/// A worker process, the first of its process group: LLVM's tools are others. All end when it is dropped.
 struct Worker {
     child: Child,
     group: u32,
@@ -166,7 +166,7 @@ impl Worker {
         let mut groups = groups();
         if let Some(index) = groups.iter().position(|group| *group == self.group) {
             groups.swap_remove(index);
-            // A debugger outlives a worker that ended by itself.
+            // A tool outlives a worker that ended by itself.
             end_group(self.group);
         }
         drop(groups);

@@ -155,13 +155,6 @@ impl<'t> FunctionName<'t> {
                 && is_same(wanted.parameters, own.parameters)
         })
     }
-
-    /// Whether two spellings may be of one function: the same names in their common scopes, the innermost first.
-    #[must_use]
-    pub fn is_like(&self, other: &FunctionName<'_>) -> bool {
-        let pairs = || self.components.iter().rev().zip(other.components.iter().rev());
-        pairs().next().is_some() && pairs().all(|(one, other)| one.folded() == other.folded())
-    }
 }
 
 impl<'t> Component<'t> {

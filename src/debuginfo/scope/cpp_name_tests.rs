@@ -163,30 +163,6 @@ fn names_fit_functions_without_the_parts_that_they_leave_out() {
 }
 
 #[test]
-fn spellings_of_debuggers_are_alike() {
-    let alike = |one, other| FunctionName::parse(one).is_like(&FunctionName::parse(other));
-    for (seen, own, expected) in [
-        (
-            "app<kern(int*)::{lambda(int)#1}>(kern(int*)::{lambda(int)#1})",
-            "app<(lambda at b.hip:19:190)>",
-            true,
-        ),
-        ("kern(int*)::L::m(int)", "L::m", true),
-        ("kern(int*)::{lambda(int)#1}::operator()(int) const", "operator()", true),
-        ("A::operator int*()", "A::operator int *", true),
-        ("operator\"\" _km(unsigned long long)", "operator\"\"_km", true),
-        ("ptr<&B::operator[]>(int)", "ptr<&B::operator[]>", true),
-        ("int B::operator<<float>(float)", "B::operator<<float>", true),
-        ("A::operator bool", "B::operator bool", false),
-        ("saxpy2", "saxpy", false),
-        ("other::step", "solver::step", false),
-        ("", "", false),
-    ] {
-        assert_eq!(alike(seen, own), expected, "{seen} and {own}");
-    }
-}
-
-#[test]
 fn spaces_in_brackets_are_inner() {
     for (text, expected) in [
         ("saxpy saxpy.hip:54", &[5][..]),

@@ -2,12 +2,11 @@
 //! program writes.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Folder, check, command, json, text};
+use super::{Folder, check, command, json};
 use crate::slim::words;
 use crate::support::until;
 
@@ -96,37 +95,20 @@ fn processes_with(path: &str) -> Vec<String> {
     words.filter(|words| words.contains(path)).collect()
 }
 
-/// A debugger that hangs, with a child of its own: neither they nor the server that they asked stay behind.
+/// A tool that hangs, with a child of its own: both end with the run that started them.
 #[test]
-fn a_debugger_that_hangs_ends_with_its_server_at_the_limit() {
-    let folder = Folder::new("check-hanging-debugger");
-    let scope = folder.write("a.scope", "dump demo.zip\nwave faulted\n  lane 17 i == 1017\n");
-    let mark = folder.path("mark");
-    let text = format!("#!/bin/sh\nsh -c 'sleep 600; : {0}' &\necho > {0}\nsleep 600\n: {0}\n", words(&mark));
-    let debugger = folder.write("gdb-hangs", &text);
-    fs::set_permissions(&debugger, fs::Permissions::from_mode(0o755)).unwrap();
-    let output = check(&["--debugger", &debugger, "--timeout", "10", "--json", &scope]);
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(text_of_error(&output).contains("no result after 10 s"), "{output:?}");
-    assert!(mark.exists(), "the debugger ran");
+fn tools_end_with_their_run() {
+    let folder = Folder::new("check-hanging-tool");
+    let scope = folder.write("a.scope", "dump demo.zip\naccess lane 24 load x[i] past end\n");
+    let (mark, tool) = (folder.path("mark"), folder.path("objdump"));
+    let script =
+        format!("#!/bin/sh\nsh -c 'sleep 600; : {0}' &\necho > {0}\nsleep 600\n: {0}\n", words(&mark));
+    crate::install(std::path::Path::new(&folder.write("script", &script)), &tool);
+    let mut run = command(&["--disassembler", words(&tool), "--json", &scope]);
+    let mut child = run.stdout(Stdio::null()).spawn().unwrap();
+    until("the tool", || mark.exists().then_some(()));
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert!(!child.wait().unwrap().success());
     // They are killed; the system ends them when it comes to it.
     until("the end of all processes", || processes_with(&folder.all()).is_empty().then_some(()));
-}
-
-fn text_of_error(output: &Output) -> String {
-    errors(&json(output)).into_iter().flatten().collect()
-}
-
-/// A debugger that is not there is an error, also where no line is asked.
-#[test]
-fn a_missing_debugger_is_an_error() {
-    let folder = Folder::new("check-no-debugger");
-    let file = folder.write("a.scope", "dump demo.zip\nwaves 8\n");
-    let nowhere = folder.path("lldb");
-    for debugger in ["lldb-of-nobody", words(&nowhere)] {
-        let output = check(&["--debugger", debugger, &file]);
-        assert_eq!(output.status.code(), Some(2), "{debugger}: {output:?}");
-        let message = format!("lanescope: --debugger {debugger}: there is no such program\n");
-        assert_eq!(text(&output.stderr), message);
-    }
 }

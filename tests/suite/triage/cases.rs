@@ -260,6 +260,11 @@ impl Wave {
 }
 
 impl Cases {
+    /// The code object of a case.
+    pub(crate) fn code(&self, case: &Case) -> &[u8] {
+        &self.code[&case.code]
+    }
+
     pub(crate) fn open(&self, case: &Case, moment: Moment) -> Arc<Dump> {
         let mut bulk = Bulk::default();
         let mut manifest = json!({

@@ -2,6 +2,7 @@
 
 pub(crate) mod cases;
 mod hangs;
+mod late;
 mod scores;
 mod table;
 mod terms;

@@ -57,11 +57,10 @@ pub(super) fn annotations(report: &Report, out: &mut dyn Write) -> std::io::Resu
             data(&failed.whole())
         )?;
     }
-    for Remark { file, dump, name, lines } in remarks(report) {
-        let title = format!("{dump}: {name}");
-        let message = lines.join("\n");
+    for Remark { file, dump, problem } in remarks(report) {
+        let title = format!("{dump}: option");
         let file = in_repository(file, WORKSPACE);
-        writeln!(out, "::notice file={},title={}::{}", property(&file), property(&title), data(&message))?;
+        writeln!(out, "::notice file={},title={}::{}", property(&file), property(&title), data(problem))?;
     }
     Ok(())
 }
@@ -102,8 +101,8 @@ pub(super) fn table(report: &Report, left: usize) -> String {
         }
         text += &row;
     }
-    for Remark { file, dump, lines, .. } in remarks(report) {
-        let paragraph = format!("\n{}, {}: {}\n", cell(file), cell(dump), cell(&lines.join("\n")));
+    for Remark { file, dump, problem } in remarks(report) {
+        let paragraph = format!("\n{}, {}: {}\n", cell(file), cell(dump), cell(problem));
         if text.len() + paragraph.len() + RESERVE <= left {
             text += &paragraph;
         }

@@ -53,12 +53,12 @@ pub(super) fn entries(report: &Report) -> Vec<Entry> {
         });
         *number += 1;
     }
-    entries.extend(remarks(report).map(|Remark { file, dump, name, lines }| {
+    entries.extend(remarks(report).map(|Remark { file, dump, problem }| {
         let path = in_repository(file, PROJECT);
         Entry {
-            description: format!("{dump}: {}", lines.join("; ")),
-            check_name: if name == "option" { "lanescope-option" } else { "lanescope-debugger" },
-            fingerprint: format!("{:x}", md5::compute(format!("{path}\0{dump}\0{name}"))),
+            description: format!("{dump}: {problem}"),
+            check_name: "lanescope-option",
+            fingerprint: format!("{:x}", md5::compute(format!("{path}\0{dump}\0option"))),
             severity: "info",
             location: Location { path, lines: Lines { begin: 1 } },
         }

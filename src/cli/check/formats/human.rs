@@ -76,13 +76,6 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
     for line in dump.sentence.iter().chain(&dump.problem) {
         writeln!(out, "{}\n", folded(&format!("{}: {line}", dump.dump)))?;
     }
-    if let Some(opinion) = &dump.opinion {
-        writeln!(out, "{}", folded(&format!("{}: {}", dump.dump, opinion.in_words())))?;
-        for not_asked in &opinion.not_asked {
-            writeln!(out, "{}", folded(&format!("  {}", not_asked.in_words())))?;
-        }
-        writeln!(out)?;
-    }
     match &dump.report {
         Some(report) => writeln!(out, "{}\n", folded(&format!("report: {report}"))),
         None => Ok(()),

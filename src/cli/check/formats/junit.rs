@@ -7,7 +7,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, NamingLine, Report};
-use super::{Remark, message, of_remarks};
+use super::{Remark, message, remark};
 use crate::check::Verdict;
 
 /// A test case: its name, and the failure.
@@ -38,11 +38,11 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
                 })
                 .collect();
             if !errors.is_empty() {
-                suite(writer, &file.file, &file.file, &errors, &[])?;
+                suite(writer, &file.file, &file.file, &errors, None)?;
             }
             for dump in &file.dumps {
                 let name = format!("{} {}", file.file, dump.dump);
-                suite(writer, &name, &file.file, &cases(file, dump), &of_remarks(file, dump))?;
+                suite(writer, &name, &file.file, &cases(file, dump), remark(file, dump))?;
             }
         }
         Ok(())
@@ -72,13 +72,13 @@ fn case(file: &CheckedFile, dump: &CheckedDump, line: &CheckedLine) -> Case {
     failed(name, element, message, text)
 }
 
-/// A suite; the remarks about its dump are its output. Cases with one name have numbers.
+/// A suite; the remark about its dump is its output. Cases with one name have numbers.
 fn suite<W: Write>(
     writer: &mut Writer<W>,
     name: &str,
     class: &str,
     cases: &[Case],
-    remarks: &[Remark<'_>],
+    remark: Option<Remark<'_>>,
 ) -> std::io::Result<()> {
     let count = |element: &str| {
         let of = |case: &&Case| case.failure.as_ref().is_some_and(|failure| failure.element == element);
@@ -112,11 +112,8 @@ fn suite<W: Write>(
                     })?,
                 };
             }
-            if !remarks.is_empty() {
-                let lines: Vec<&str> =
-                    remarks.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
-                let text = lines.join("\n");
-                writer.create_element("system-out").write_text_content(BytesText::new(&xml(&text)))?;
+            if let Some(Remark { problem, .. }) = remark {
+                writer.create_element("system-out").write_text_content(BytesText::new(&xml(problem)))?;
             }
             Ok(())
         })?;

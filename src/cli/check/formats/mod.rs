@@ -244,28 +244,22 @@ fn failed(report: &Report) -> Vec<Failed<'_>> {
     found
 }
 
-/// A remark about a dump whose lines may all hold.
+/// The problem of an option of a dump whose lines all hold.
 struct Remark<'r> {
     file: &'r str,
     dump: &'r str,
-    /// The debugger's name, or the subject.
-    name: &'r str,
-    /// One sentence each.
-    lines: Vec<String>,
+    problem: &'r str,
 }
 
-/// The opinions of debuggers, and problems of dumps that no failed line has.
+/// The problems of dumps that no failed line has.
 fn remarks(report: &Report) -> impl Iterator<Item = Remark<'_>> {
-    report.files.iter().flat_map(|file| file.dumps.iter().flat_map(move |dump| of_remarks(file, dump)))
+    report.files.iter().flat_map(|file| file.dumps.iter().filter_map(move |dump| remark(file, dump)))
 }
 
-fn of_remarks<'r>(file: &'r CheckedFile, dump: &'r CheckedDump) -> Vec<Remark<'r>> {
-    let remark = |name, lines| Remark { file: &file.file, dump: &dump.dump, name, lines };
+fn remark<'r>(file: &'r CheckedFile, dump: &'r CheckedDump) -> Option<Remark<'r>> {
     let has_about = dump.lines.iter().any(|line| line.outcome.verdict != Verdict::Holds);
-    let problem =
-        dump.problem.iter().filter(|_| !has_about).map(|problem| remark("option", vec![problem.clone()]));
-    let opinion = dump.opinion.iter().map(|opinion| remark(&opinion.name, opinion.in_lines()));
-    problem.chain(opinion).collect()
+    let problem = dump.problem.as_deref().filter(|_| !has_about)?;
+    Some(Remark { file: &file.file, dump: &dump.dump, problem })
 }
 
 fn of_dump<'r>(file: &'r CheckedFile, dump: &'r CheckedDump, error: &str) -> Failed<'r> {

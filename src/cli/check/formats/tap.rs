@@ -43,10 +43,8 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
             }
         }
     }
-    for Remark { file, dump, lines, .. } in remarks(report) {
-        for line in lines {
-            writeln!(out, "# {}", format!("{file} {dump}: {line}").replace(['\r', '\n'], " "))?;
-        }
+    for Remark { file, dump, problem } in remarks(report) {
+        writeln!(out, "# {}", format!("{file} {dump}: {problem}").replace(['\r', '\n'], " "))?;
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::super::debugger::{NotAsked, Opinion};
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, NamingLine, Report};
 use super::{Form, one, output};
 use crate::check::{Difference, Obstacle, Outcome, Verdict};
@@ -138,45 +137,34 @@ fn junit_counts_failures_and_errors_of_each_dump() {
     assert!(text.contains("unknown keyword `dmup`\u{fffd}"), "{text}");
 }
 
-/// Each form has the opinion of a debugger, and no failed line more.
+/// Each form has the problem of an option, and no failed line.
 #[test]
-fn the_opinion_of_a_debugger_is_in_each_form() {
+fn the_problem_of_an_option_is_in_each_form() {
     let mut report = report();
-    let not_asked = vec![NotAsked { line: 6, reason: "no <syntax>\nof # C, %".to_owned() }];
-    let opinion = Opinion { name: "gdb".to_owned(), same: 1, differing: vec![5], not_asked };
-    report.files[0].dumps[0].opinion = Some(opinion);
+    report.files.truncate(1);
+    let dump = &mut report.files[0].dumps[0];
+    dump.lines.truncate(1);
+    (dump.sentence, dump.problem) = (None, Some("no <syntax>\nof # C, %".to_owned()));
     let text = |form| {
         let mut out = Vec::new();
         one(&report, form, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     };
-    let words = "gdb shows the same in 1 line, and differs in 1";
     let human = text(Form::Human);
-    assert!(human.contains(&format!("a,b:c.zip: {words}\n  line 6 is not asked: no <syntax>")), "{human}");
-    let github = text(Form::Github);
-    let notice = format!(
-        "::notice file=t/a.scope,title=a%2Cb%3Ac.zip%3A gdb::{words}%0Aline 6 is not asked: no <syntax>%0Aof # C, %25\n"
-    );
-    assert!(github.ends_with(&notice), "{github}");
-    assert_eq!(github.matches("::error ").count(), 3);
+    assert!(human.contains("a,b:c.zip: no <syntax>"), "{human}");
+    let notice = "::notice file=t/a.scope,title=a%2Cb%3Ac.zip%3A option::no <syntax>%0Aof # C, %25\n";
+    assert_eq!(text(Form::Github), notice);
     let summary = super::github::table(&report, 1 << 20);
-    assert!(summary.contains("\nt/a.scope, a,b:c.zip: gdb shows the same in 1 line"), "{summary}");
+    assert!(summary.contains("\nt/a.scope, a,b:c.zip: no "), "{summary}");
     let gitlab: Vec<Value> = serde_json::from_str(&text(Form::Gitlab)).unwrap();
-    let [_, _, _, issue] = gitlab.as_slice() else { panic!("{gitlab:?}") };
+    let [issue] = gitlab.as_slice() else { panic!("{gitlab:?}") };
     assert_eq!((&issue["severity"], &issue["location"]["path"]), (&json!("info"), &json!("t/a.scope")));
-    assert!(issue["description"].as_str().unwrap().contains(words), "{issue}");
+    assert_eq!(issue["description"], "a,b:c.zip: no <syntax>\nof # C, %");
     let tap = text(Form::Tap);
-    assert!(tap.starts_with("TAP version 14\n1..4\n"), "{tap}");
-    let last: Vec<&str> = tap.lines().rev().take(2).collect();
-    assert_eq!(last[1], format!("# t/a.scope a,b:c.zip: {words}"));
-    assert_eq!(last[0], "# t/a.scope a,b:c.zip: line 6 is not asked: no <syntax> of # C, %");
+    assert!(tap.starts_with("TAP version 14\n1..1\n"), "{tap}");
+    assert_eq!(tap.lines().last(), Some("# t/a.scope a,b:c.zip: no <syntax> of # C, %"));
     let junit = text(Form::Junit);
-    assert!(
-        junit.contains(&format!("<system-out>{words}\nline 6 is not asked: no &lt;syntax&gt;")),
-        "{junit}"
-    );
-    let document: Value = serde_json::from_str(&text(Form::Json)).unwrap();
-    assert_eq!(document["files"][0]["dumps"][0]["opinion"]["same"], 1);
+    assert!(junit.contains("<system-out>no &lt;syntax&gt;\nof # C, %</system-out>"), "{junit}");
 }
 
 #[test]
