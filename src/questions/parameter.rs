@@ -93,7 +93,7 @@ pub(super) const FRAME: Parameter = Parameter::new("frame", Takes::Frame, "N")
 /// The switch for text without rules over lanes.
 pub(super) const FULL: Parameter = Parameter::new("full", Takes::Flag, "")
     .without_key()
-    .help("Print each lane on its own, with its location; without it, lanes share a line where one rule gives their values");
+    .help("Print each lane on its own; without it, lanes share a line where one rule gives their values");
 
 impl Parameter {
     /// A parameter of every front end, in typed lines with its name.

@@ -32,7 +32,9 @@ pub const PRINT: Question = Question {
             .help("Number format: x, z, d, u, o, t, c, f, a or s, like gdb's print/x"),
         LANES,
         FRAME,
-        FULL.words(Words::Dashed),
+        FULL.words(Words::Dashed).help(
+            "Print each lane on its own, with its location; without it, lanes share a line where one rule gives their values",
+        ),
         PATH,
         Parameter::new("explain", Takes::Flag, "")
             .option_only()
@@ -64,7 +66,8 @@ fn print<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     };
     // The digits of a binary number would be read as decimal ones.
     let is_binary = query.letter == Some(Letter::Binary);
-    let detail = if is_binary { Detail::Full } else { asked.detail() };
+    let is_full = is_binary || asked.arguments.has(FULL.name);
+    let detail = if is_full { Detail::Located } else { Detail::Rules };
     let answer = asked.answer(
         |style| {
             let explained = explained.as_ref().map(|explained| explanation::text(explained, style));

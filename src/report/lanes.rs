@@ -14,8 +14,10 @@ use crate::units::{LaneId, LaneSet};
 pub enum Detail {
     /// Lanes with values of one rule in a line: `lanes 0-24: 1000..1024 (+1)`.
     Rules,
-    /// A line for each lane with its location, or one line for neighbours with the same value.
+    /// A line for each lane, or one line for neighbours with the same value.
     Full,
+    /// [`Self::Full`] with the location of each lane.
+    Located,
 }
 
 impl Detail {
@@ -78,12 +80,12 @@ pub(super) fn lines(
         let parts = match (first.has_value(), detail) {
             (true, Detail::Rules) => rules(&values, list),
             (false, Detail::Rules) => rules(&values, |values| first_lines(equal(values))),
-            (true, Detail::Full) => neighbours(&values),
-            (false, Detail::Full) => equal(&values),
+            (true, Detail::Full | Detail::Located) => neighbours(&values),
+            (false, Detail::Full | Detail::Located) => equal(&values),
         };
         for (lanes, value) in parts {
             let only = class.iter().find(|cell| lanes == LaneSet::one(cell.value.lane));
-            let place = only.filter(|_| detail == Detail::Full).and_then(|cell| cell.value.location());
+            let place = only.filter(|_| detail == Detail::Located).and_then(|cell| cell.value.location());
             let place = place.map_or(String::new(), |place| style.dim(&format!("  [{place}]")));
             let words = format!("{}{mark}: {value}{missing}{behind}{place}", lane_list(lanes.iter()));
             rows.push(Row { lanes, words });

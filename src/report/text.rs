@@ -119,7 +119,11 @@ fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, d
     let head = format!("{kind}{} {}", variable.type_name, variable.name);
     if let [lane] = variable.lanes.as_slice() {
         let (value, mark) = (shown(&lane.state), lane_mark(lane.of, states));
-        let _ = writeln!(text, "{head} = {value}{mark}{}", beside(lane, style));
+        let behind = match detail {
+            Detail::Located => beside(lane, style),
+            Detail::Rules | Detail::Full => inferred(std::iter::once(lane)) + &reason(&lane.state, style),
+        };
+        let _ = writeln!(text, "{head} = {value}{mark}{behind}");
         return;
     }
     let _ = writeln!(text, "{head}{}:", inferred(variable.lanes.iter()));

@@ -44,10 +44,10 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor lanes full", "   2      active");
     script.expect("monitor lanes full", "   4      inactive");
     // A variable in a vector register, by its own name and by its location.
-    script.expect("monitor locals 5", "int y = 505  (lane 5: inactive)  [VGPR40 lane 5]");
+    script.expect("monitor locals 5 explain", "int y = 505  (lane 5: inactive)  [VGPR40 lane 5]");
     script.say("set var $v40[5] = 77");
     script.expect("p $v40[5]", "= 77");
-    script.expect("monitor locals 5", "int y = 77  (lane 5: inactive)  [VGPR40 lane 5]");
+    script.expect("monitor locals 5 explain", "int y = 77  (lane 5: inactive)  [VGPR40 lane 5]");
     script.expect("monitor set lane 5 y = -3", "gdb does not report which thread is selected now");
     script.expect("monitor thread 1 set lane 5 y = -3", "int y = -3");
     script.say("maint flush register-cache");

@@ -50,7 +50,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
     };
     // The models classify a static local as a local.
     let heads: Vec<&str> = printed.iter().map(|one| one.head.trim_start_matches("static ")).collect();
-    let mark = |variable: &Value| if is_inferred(wave, variable) && lanes.len() > 1 { INFERRED } else { "" };
+    let mark = |variable: &Value| if is_inferred(wave, variable) { INFERRED } else { "" };
     let wanted: Vec<String> = variables.iter().map(|of| head(of) + mark(of)).collect();
     if heads != wanted {
         return Err(format!("expected {wanted:?}, got {heads:?}"));
@@ -75,7 +75,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// The mark of several lanes' values.
+/// The mark of values: behind the name of several, behind the value of one.
 const INFERRED: &str = " (inferred: kernel's frame at 0)";
 
 /// `FUNCTION (PC) at FILE:LINE`
@@ -116,20 +116,27 @@ fn mismarked(wave: &Wave, lane: usize, mark: Option<&str>) -> Option<String> {
     (is_active == mark.is_some()).then(|| format!("lane {lane}: active {is_active}, got {mark:?}"))
 }
 
-/// `TYPE NAME = VALUE  [LOCATION]`, or `TYPE NAME = VALUE  (lane N: MARK)  [LOCATION]`
+/// `TYPE NAME = VALUE`, or `TYPE NAME = VALUE  (lane N: MARK)`, with the mark of an inference behind it
 fn one_lane<'a>(lane: usize, lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
     let parts = lines.filter_map(|line| line.split_once(" = "));
     let said = format!("  (lane {lane}: ");
     let printed = parts.map(|(head, value)| {
-        let value = without_location(value);
+        let value = without_reason(value);
+        let (value, inferred) = match value.strip_suffix(INFERRED) {
+            Some(value) => (value, INFERRED),
+            None => (value, ""),
+        };
         let marked = value.strip_suffix(')').and_then(|value| value.rsplit_once(&said));
         let (value, mark) = marked.map_or((value, None), |(value, mark)| (value, Some(mark.to_owned())));
-        Printed { head: head.to_owned(), lanes: BTreeMap::from([(lane, (mark, value.to_owned()))]) }
+        Printed {
+            head: head.to_owned() + inferred,
+            lanes: BTreeMap::from([(lane, (mark, value.to_owned()))]),
+        }
     });
     printed.collect()
 }
 
-/// `TYPE NAME:`, then `  lane N: VALUE  [LOCATION]` and `  lanes A-B, C (MARK): VALUE`
+/// `TYPE NAME:`, then `  lane N: VALUE` and `  lanes A-B, C (MARK): VALUE`
 fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
     let mut printed: Vec<Printed> = Vec::new();
     for line in lines {
@@ -146,7 +153,7 @@ fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
                         continue;
                     };
                     for lane in first..=last {
-                        let text = (mark.clone(), without_location(value).to_owned());
+                        let text = (mark.clone(), without_reason(value).to_owned());
                         variable.lanes.insert(lane, text);
                     }
                 }
@@ -159,8 +166,9 @@ fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
     printed
 }
 
-fn without_location(value: &str) -> &str {
-    let cut = value.rfind("  [").filter(|_| value.ends_with(']'));
+/// The text of an optimized-out value without the reason. A value has nothing in brackets behind it.
+fn without_reason(value: &str) -> &str {
+    let cut = value.rfind("  [").filter(|_| value.starts_with("<optimized out>") && value.ends_with(']'));
     &value[..cut.unwrap_or(value.len())]
 }
 

@@ -17,7 +17,7 @@ fn gdb_shows_registers_beyond_v255() {
     script.expect("p/x $v300[17]", format!("= {:#x}", (VALUE as f32).to_bits()));
     // `weight`: 49 * 4 - 8.
     script.expect("p/f $v321[17]", "= 188");
-    script.expect("monitor locals 17", "float weight = 188  [VGPR321 lane 17");
+    script.expect("monitor locals 17 explain", "float weight = 188  [VGPR321 lane 17");
     script.say("thread 1");
     script.expect("monitor disassemble around 1", "global_load_b32 v44 /*v300*/, v0, s[4:5]");
     script.must_pass(&Debugger::Gdb("gdb"));

@@ -341,7 +341,8 @@ fn a_work_item_chooses_wave_and_lane() {
     }
     let place = ["--work-item", "70"];
     let of = |command: &[&str]| text(&run(&[command, &[dump], &place].concat()).stdout);
-    assert!(of(&["locals"]).contains("int first = 70  ["));
+    assert!(of(&["locals"]).contains("int first = 70\n"));
+    assert!(of(&["locals", "--explain"]).contains("int first = 70  ["));
     assert!(of(&["eval"]).is_empty(), "an expression is missing");
     assert!(
         text(&run(&["eval", dump, "DW_OP_LLVM_push_lane", "--value", "--work-item", "70"]).stdout)

@@ -189,15 +189,16 @@ fn text_marks_lanes_that_are_not_active() {
         with("print", &["--lane", "1,3,60", "--full", "count"]),
         "int count:\n  lanes 1, 3 (not yet entered): 1\n  lane 60: 1  [SGPR34]\n"
     );
-    let locals = with("locals", &["--lane", "0-3", "--full"]);
-    assert!(
-        locals.contains("\n  lane 0: 0  [") && locals.contains("\n  lane 2 (inactive): 4  ["),
-        "{locals}"
-    );
-    assert!(
-        locals.contains("\n  lanes 1, 3 (not yet entered): <optimized out>  [the function of frame 0 does not preserve VGPR1"),
-        "{locals}"
-    );
+    for (form, behind) in [("--explain", "  ["), ("--full", "\n")] {
+        let locals = with("locals", &["--lane", "0-3", form]);
+        for value in ["lane 0: 0", "lane 2 (inactive): 4"] {
+            assert!(locals.contains(&format!("\n  {value}{behind}")), "{locals}");
+        }
+        assert!(
+            locals.contains("\n  lanes 1, 3 (not yet entered): <optimized out>  [the function of frame 0 does not preserve VGPR1"),
+            "{locals}"
+        );
+    }
     let gone = run(&[&["print"], &calls[..], &["x"]].concat());
     let words = String::from_utf8(gone.stdout).unwrap();
     let gone = "int x = <optimized out>  [the function of frame 0 does not preserve VGPR1 for its caller]\n";
@@ -250,8 +251,11 @@ fn a_single_lane_is_printed_with_its_state() {
     let dump = fixtures().join("dumps/user-ops-gfx1100");
     let session = Session::new(open(&dump), None).unwrap();
     let locals = session.locals(WaveId(1), LaneSet::one(LaneId(1)), 0).unwrap();
-    let text = text::locals(&locals, Detail::Rules, Style::Plain);
-    assert!(text.contains("argument int id = 33  (lane 1: not yet entered)  [VGPR1 lane 1]\n"), "{text}");
+    let line = "argument int id = 33  (lane 1: not yet entered)";
+    for (detail, place) in [(Detail::Rules, ""), (Detail::Full, ""), (Detail::Located, "  [VGPR1 lane 1]")] {
+        let text = text::locals(&locals, detail, Style::Plain);
+        assert!(text.contains(&format!("{line}{place}\n")), "{detail:?}: {text}");
+    }
 }
 
 /// EXEC of the demo's first wave is 0x1ffffff (saxpy.hip's model): lanes from 25 on are inactive. A mark names the lane

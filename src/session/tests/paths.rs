@@ -231,8 +231,11 @@ fn objects_in_other_places_have_their_place() {
     assert_eq!(of("emptied"), Some(ValueState::OptimizedOut(empty.into())));
     assert_eq!(of("inside"), None);
     // The text output has the reasons, and `print` has the type.
-    let text =
-        crate::report::text::locals(&locals, crate::report::lanes::Detail::Full, crate::report::Style::Plain);
+    let text = crate::report::text::locals(
+        &locals,
+        crate::report::lanes::Detail::Located,
+        crate::report::Style::Plain,
+    );
     assert!(
         text.contains("int listed = <optimized out>  [its location list has no entry for this PC"),
         "{text}"

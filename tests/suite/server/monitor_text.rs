@@ -158,7 +158,7 @@ fn a_word_that_fits_no_argument_is_an_error_with_an_example() {
         "locals x",
         "Expected lanes, 3 or 0,8-15, `active` or `all`, not `x`. Try `monitor locals 3 frame 1`.",
     );
-    is("locals 3 4", "Too many arguments: monitor locals [LANES] [frame N] [full].");
+    is("locals 3 4", "Too many arguments: monitor locals [LANES] [frame N] [full] [explain].");
     is("locals 3 x", "`x` is no argument of `locals`. Try `monitor locals 3 frame 1`.");
     is("locals frame", "`frame` needs a value: N. Try `monitor locals 3 frame 1`.");
     is("print lane 3", "A path is needed. Try `monitor print lane all body.at.x`.");
