@@ -73,13 +73,17 @@ impl Facade {
 
     /// The evidence that a packet gives of its client.
     ///
-    /// Both clients begin with `qSupported` or `QStartNoAckMode`. LLDB names four architectures in `qSupported` and
-    /// continues with packets that gdb lacks; gdb offers `qRelocInsn`.
-    pub(super) fn betrayed_by(name: &str, body: &[u8]) -> Option<Self> {
+    /// gdb begins with `qSupported`, and offers `qRelocInsn`. LLDB begins with `QStartNoAckMode` (`no_acks`), names its
+    /// architectures in `qSupported`, and continues with packets that gdb lacks.
+    ///
+    /// IDA Pro begins with the `qSupported` of an LLDB before version 12, and continues like gdb:
+    /// <https://github.com/qilingframework/qiling/issues/128> has its packets. Served as LLDB, it would get no register
+    /// of x86 but the PC.
+    pub(super) fn betrayed_by(name: &str, body: &[u8], no_acks: bool) -> Option<Self> {
         let says = |text: &[u8]| body.windows(text.len()).any(|window| window == text);
         match name {
             "qSupported" if says(b"qRelocInsn+") => Some(Self::Gdb),
-            "qSupported" if says(b"xmlRegisters=i386,arm") => Some(Self::Lldb),
+            "qSupported" if says(b"xmlRegisters=i386,arm") && (no_acks || says(b",arc")) => Some(Self::Lldb),
             "QThreadSuffixSupported"
             | "QListThreadsInStopReply"
             | "QEnableErrorStrings"

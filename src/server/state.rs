@@ -213,7 +213,7 @@ impl State {
     /// Checks a packet for evidence of the client. The user's choice holds, except for a client that identifies itself
     /// in `qSupported` and does not use the chosen dialect: it could print nothing.
     pub(super) fn recognise(&mut self, name: &str, body: &[u8]) {
-        let Some(facade) = Facade::betrayed_by(name, body) else { return };
+        let Some(facade) = Facade::betrayed_by(name, body, self.features.no_acks) else { return };
         if self.forced {
             if name != "qSupported" || facade.is_lldb() == self.facade.is_lldb() {
                 return;

@@ -35,7 +35,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    amdgcn_gdb, amdgcn_lldb, framing, handshake_gdb, handshake_lldb, hostile, lanes, lldb, memory, monitor, process, registers,
+    amdgcn_gdb, amdgcn_lldb, framing, handshake_gdb, handshake_ida, handshake_lldb, hostile, lanes, lldb, memory, monitor, process, registers,
     resume_gdb, resume_lldb, stop, threads, vendor, writes, xfer,
 }
 
