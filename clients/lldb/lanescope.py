@@ -4,8 +4,8 @@ In ~/.lldbinit:
 
     command script import PATH/clients/lldb/lanescope.py
 
-Adds `lane`, `lanes`, `wave`, `waves`, `dispatches`, `groups` and `disasm`, with the server's data only: see
-docs/clients.md. Existing commands and aliases of these names stay. Other targets are not affected.
+Adds `lane`, `lanes`, `wave`, `waves`, `dispatches`, `monitor`, `triage`, `groups` and `disasm`, with the server's data only:
+see docs/clients.md. Existing commands and aliases of these names stay. Other targets are not affected.
 """
 
 import importlib.util
@@ -47,8 +47,9 @@ class Server:
             raise form.Refused("This version of lanescope does not answer %s." % packet.split(":")[0])
         return form.answer(said)
 
-    def monitor(self, words):
-        """Output of a `monitor` command, without lldb's own lines after it."""
+    def monitor(self, thread, words):
+        """Output of a `monitor` command about a thread, without lldb's own lines after it."""
+        self.ask(form.request("Selected", thread=thread.GetThreadID()))
         result = lldb.SBCommandReturnObject()
         self.interpreter.HandleCommand("process plugin packet monitor " + words, result)
         return (result.GetOutput() or "").rpartition("  packet: ")[0].rstrip("\n")
@@ -110,6 +111,8 @@ class Command:
     """Base of all commands: `run` returns the text, or raises an error with its text."""
 
     help = ""
+    # Returns the argument of `run` from the typed text.
+    parse = staticmethod(shlex.split)
 
     def __init__(self, debugger, _):
         pass
@@ -123,7 +126,7 @@ class Command:
     def __call__(self, debugger, command, context, result):
         try:
             server = served(debugger, context)
-            text = self.run(server, server.process.GetSelectedThread(), shlex.split(command))
+            text = self.run(server, server.process.GetSelectedThread(), self.parse(command))
             if text:
                 result.AppendMessage(text)
             result.SetStatus(lldb.eReturnStatusSuccessFinishResult)
@@ -219,20 +222,38 @@ Fence B: barrier; Aa, As: acquire, of the agent or the system; Ra, Rs: release; 
         return form.dispatches(server.ask(form.request("Dispatches"))["dispatches"], thread.GetThreadID())
 
 
-class Disassemble(Command):
+class Monitor(Command):
+    help = """Send a command to lanescope: monitor COMMAND
+It is about the selected thread. `monitor help` lists the commands."""
+
+    # The command of the server; empty: the user's first word.
+    name = ""
+    # A path may have quotes and blanks.
+    parse = staticmethod(str.strip)
+
+    def run(self, server, thread, words):
+        return server.monitor(thread, (self.name + " " + words).strip())
+
+
+class Triage(Monitor):
+    help = """Name the cause of a crash or hang: triage [hang]
+The access, its lanes, the line and the evidence."""
+
+    name = "triage"
+
+
+class Disassemble(Monitor):
     help = """List instructions: disasm [ADDRESS] [--count N] [--around N] [--lane N] [--frame N]
 Of the function that the selected thread is in, the PC and the lanes marked; ADDRESS: of the one there, with --count from there on.
 lldb's own `disassemble` takes the code for x86."""
 
-    def run(self, server, thread, words):
-        return server.monitor(" ".join(["thread %d disassemble" % thread.GetIndexID()] + words))
+    name = "disassemble"
 
 
-class Groups(Command):
+class Groups(Monitor):
     help = """List groups of waves with the same call stack, those with a fault first: groups [lanes] [function|line|pc]"""
 
-    def run(self, server, thread, words):
-        return server.monitor(" ".join(["groups"] + words))
+    name = "groups"
 
 
 COMMANDS = {
@@ -241,6 +262,8 @@ COMMANDS = {
     "wave": Wave,
     "waves": Waves,
     "dispatches": Dispatches,
+    "monitor": Monitor,
+    "triage": Triage,
     "groups": Groups,
     "disasm": Disassemble,
 }

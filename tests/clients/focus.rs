@@ -305,7 +305,12 @@ fn a_work_item_names_wave_and_lane() {
         script.expect("frame variable lane_item", format!("= {local}\n"));
         script.expect(format!("{MONITOR} lane {place}"), format!("({grid},0,0) of the grid"));
         script.expect(format!("{MONITOR} wave"), format!("AMDGPU Wave 1:1:1:{thread} "));
+        script.expect("monitor wave", format!("AMDGPU Wave 1:1:1:{thread} "));
+        script.expect("monitor set first = 7", "int first = 7");
+        script.say("monitor reset");
     }
+    script.expect("monitor print 'x' + 0", " = 120\n");
+    script.expect("triage", "saxpy reads x[1024]");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }

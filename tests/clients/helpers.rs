@@ -495,12 +495,19 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let manifest = Manifest::of(fixture);
     script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
     script.expect("groups", "thread ");
+    script.expect("monitor help triage", "triage [hang]\n");
     for wave in sampled(&fixture.waves, 2) {
         let id = wave.expected["id"].clone();
         script.say(format!("thread select --thread-id {}", wave.thread));
         let pc = wave.pc().map_or("?".to_owned(), |pc| format!("{pc:#x}"));
         script.expect("wave", format!("PC               {pc}\n"));
         one_wave(&mut script, wave, "lanes");
+        // lldb sends no packet for the selection.
+        let suffix = wave.name_suffix().map_or(format!(":{id}"), |suffix| format!(":{id} {suffix}"));
+        script.check(format!("wave {id} of monitor"), "monitor wave", move |text| {
+            let first = text.trim_start().lines().next().unwrap_or_default();
+            if first.contains(&suffix) { Ok(()) } else { Err(format!("expected {suffix}, got {text:?}")) }
+        });
         let shown = wave.shown_lanes();
         let on = active(wave);
         for lane in [shown[0], shown[shown.len() - 1]] {
@@ -608,7 +615,7 @@ fn lldb_is_as_ever_with_other_targets() {
     let mut script = Script::new("another target");
     script.say(format!("command script import {}", helper("lldb").display()));
     script.say(format!("gdb-remote {}", other.address));
-    for command in ["lane", "lane 3", "lanes", "wave", "waves", "dispatches", "groups"] {
+    for command in ["lane", "lane 3", "lanes", "wave", "waves", "dispatches", "groups", "monitor", "triage"] {
         script.expect(command, NOT_SERVED);
     }
     script.expect("register read rip", "rip = 0x");
