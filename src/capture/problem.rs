@@ -22,6 +22,14 @@ pub struct Problem {
     pub hides_waves: bool,
 }
 
+impl Problem {
+    /// Whether it is about an option of the user, by its key: `--processor`.
+    #[must_use]
+    pub fn is_of_option(&self) -> bool {
+        self.place.key.as_ref().is_some_and(|key| key.starts_with("--"))
+    }
+}
+
 /// The effect of a [`Problem`] on the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -305,10 +305,10 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
     })
 }
 
-/// Opens the dump and reports its problems on standard error.
+/// Opens the dump and reports the number of its problems on standard error.
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let dump = open_quietly(args, targets)?;
-    warnings::print(dump.problems(), args.is_verbose)?;
+    warnings::count(dump.problems(), args.is_verbose)?;
     Ok(dump)
 }
 

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::dump::{self, Waves};
 use super::eval::EvalError;
-use super::{DumpArgs, Failure, WaveArgs, print_json, steps};
+use super::{DumpArgs, Failure, WaveArgs, print_json, steps, warnings};
 use crate::arch::Targets;
 use crate::questions::{
     Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
@@ -208,16 +208,33 @@ impl Run {
     ) -> Result<u8, Failure> {
         let chosen = chosen.unwrap_or_default();
         chosen.check()?;
-        let dump = dump::open(from, targets)?;
+        if !self.is_page() {
+            return self.about(&dump::open(from, targets)?, from, chosen, out);
+        }
+        let dump = dump::open_quietly(from, targets)?;
+        let status = self.about(&dump, from, chosen, out);
+        // Below the sentence, which a long list would hide.
+        out.flush()?;
+        warnings::list(dump.problems(), from.is_verbose)?;
+        status
+    }
+
+    fn about(
+        &self,
+        dump: &Arc<Dump>,
+        from: &DumpArgs,
+        chosen: WaveArgs,
+        out: &mut dyn Write,
+    ) -> Result<u8, Failure> {
         let kind = from.kind.as_deref();
         let (ids, at) = (chosen.ids(), chosen.at);
         let is_chosen = ids.is_some() || at.place()?.is_some();
-        let waves = Waves { dump: &dump, kind, ids: ids.as_deref(), at: &at };
+        let waves = Waves { dump, kind, ids: ids.as_deref(), at: &at };
         if !self.question.is_about_wave(&self.arguments)
             || (self.question.subject != Subject::Wave && !is_chosen)
         {
             let sessions = waves.by_kind()?;
-            return self.of_dump(&dump, (kind, is_chosen), &sessions, out);
+            return self.of_dump(dump, (kind, is_chosen), &sessions, out);
         }
         let (sessions, focused) = waves.focused()?;
         let asked: Vec<(&Session, Focus)> =

@@ -198,8 +198,8 @@ fn announce(
         triage_hint(counts)
     )?;
     let note = client.and_then(|client| client.note(&kind.target));
-    // The warnings have the problems.
-    let problems = problem_notice(&session.problems());
+    // Standard error has their number.
+    let problems = problem_notice(session.problems().len());
     let notices = session.notices().into_iter().filter(|notice| Some(notice) != problems.as_ref());
     for notice in notices.chain(note) {
         writeln!(out, "Note: {notice}")?;

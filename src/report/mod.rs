@@ -24,4 +24,5 @@ mod table;
 pub mod text;
 pub mod waves;
 
+pub(crate) use table::folded;
 pub use table::{Style, Table};

@@ -217,7 +217,7 @@ fn single_line(cells: &[&str], widths: &[usize], limit: Option<usize>) -> String
 }
 
 /// Text with lines of at most that width, if its words allow it; further lines begin with an indent.
-pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
+pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
     let Some(limit) = limit else { return text.to_owned() };
     let mut lines: Vec<String> = Vec::new();
     for line in text.split('\n') {

@@ -152,15 +152,27 @@ fn bad_options_come_before_warnings() {
     assert!(text(&output(&["waves", CORE]).stderr).contains("warning:"));
 }
 
+/// The problems of gfx90a-split.core: a work-group outside of its grid, no memory of the host, and two code objects
+/// without a file (README of the core's writer).
 #[test]
-fn warnings_without_a_terminal_are_lines_of_80_columns() {
-    let short = text(&output(&["triage", CORE]).stderr);
-    // The object and the first clause remain.
-    let first = "warning: queue 1: 2 work-groups are outside of their dispatch's grid...";
-    assert_eq!(short.lines().next(), Some(first), "{short}");
-    assert!(short.lines().all(|line| line.chars().count() <= COLUMNS), "{short}");
-    let whole = text(&output(&["triage", CORE, "--verbose"]).stderr);
-    assert!(whole.lines().any(|line| line.chars().count() > 200), "{whole}");
+fn problems_are_whole_in_triage_and_counted_elsewhere() {
+    let split = CORE.replace("gfx1100", "gfx90a-split");
+    let folded = text(&output(&["triage", &split]).stderr);
+    assert!(folded.lines().all(|line| line.chars().count() <= COLUMNS || !line.contains(' ')), "{folded}");
+    assert!(!folded.contains("..."), "{folded}");
+    let whole = text(&output(&["triage", &split, "--verbose"]).stderr);
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&folded), words(&whole));
+    let reasons: Vec<&str> = whole.lines().filter_map(|line| line.strip_prefix("warning: ")).collect();
+    assert_eq!(reasons.len(), 4, "{whole}");
+    let info = text(&output(&["info", &split]).stdout);
+    for reason in &reasons {
+        assert_eq!(info.matches(&format!("problem: {reason}\n")).count(), 1, "{reason}: {info}");
+    }
+    for command in ["waves", "lanes", "locals", "registers", "backtrace", "objects", "report", "export"] {
+        let counted = text(&output(&[command, &split]).stderr);
+        assert_eq!(counted, "warning: 4 problems: lanescope info\n", "{command}");
+    }
 }
 
 /// The demo's dispatch with a log: the report, from standard input and from a named pipe.

@@ -54,12 +54,10 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
     let sentence = (!holds).then(|| dump::sentence(&sessions));
     let is_checked = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::NotChecked(_));
-    let is_of_option =
-        |problem: &&Problem| problem.place.key.as_ref().is_some_and(|key| key.starts_with("--"));
     let problems = opened.problems();
     let problem = match outcomes.iter().all(is_checked) {
         // An option of the file that has no effect would be silent otherwise; `info` has no such option.
-        true => options_without_effect(problems.iter().filter(is_of_option)),
+        true => options_without_effect(problems.iter().filter(|problem| problem.is_of_option())),
         false => problems.first().map(|first| problem(first, problems.len().saturating_sub(1))),
     };
     let lines = outcomes.into_iter().map(|mut outcome| {

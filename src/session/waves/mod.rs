@@ -6,13 +6,13 @@ pub(super) mod positions;
 pub(super) mod work_groups;
 pub mod work_item;
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Dump, ReadError, Reader, WaveInfo};
 use crate::arch::{StopReason, WaveArch};
 use crate::capture::Wave;
-use crate::notation::counted;
+use crate::notation::{counted, plural};
 use crate::units::{Pc, WaveId};
 
 /// The suffix of the name of a wave whose values may be wrong.
@@ -112,13 +112,10 @@ pub(super) fn kinds(dump: &Dump) -> String {
 /// Maximum number of notes of a dump's writer shown on attaching.
 const MAX_NOTES: usize = 8;
 
-/// The problems of a dump in one sentence; `None`: there are none.
-pub(crate) fn problem_notice<P: Display>(problems: &[P]) -> Option<String> {
-    match problems {
-        [] => None,
-        [one] => Some(format!("the dump has a problem: {one}")),
-        [first, rest @ ..] => Some(format!("the dump has {} problems; the first: {first}", rest.len() + 1)),
-    }
+/// The number of a dump's problems in one sentence; `None`: there are none.
+pub(crate) fn problem_notice(count: usize) -> Option<String> {
+    let them = plural(count, "it", "them");
+    (count > 0).then(|| format!("the dump has {}: `monitor notices` lists {them}", counted(count, "problem")))
 }
 
 /// Messages for the user on attaching.
@@ -132,7 +129,7 @@ pub(super) fn notices(dump: &Dump, kind: &WaveArch) -> Vec<String> {
             kind.wave_size
         ));
     }
-    notices.extend(problem_notice(dump.problems()));
+    notices.extend(problem_notice(dump.problems().len()));
     let doubtful = dump.capture().waves.iter().filter(|wave| wave.unconfirmed.is_some()).count();
     if doubtful > 0 {
         let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };

@@ -9,7 +9,7 @@ pub(super) const MAX_PROBLEMS: usize = 64;
 pub(super) fn notices(state: &State) -> String {
     let (mut lines, problems) = (state.notices(), state.session.problems());
     // This function lists the dump's problems one by one, without the summary.
-    let summary = problem_notice(&problems);
+    let summary = problem_notice(problems.len());
     lines.retain(|line| Some(line) != summary.as_ref());
     lines.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| format!("problem: {problem}")));
     if let Some(more @ 1..) = problems.len().checked_sub(MAX_PROBLEMS) {
