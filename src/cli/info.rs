@@ -13,8 +13,8 @@ use crate::report::export::Provenance;
 use crate::report::fault::ReportedFault;
 use crate::report::schema::{Document, Hex, Schema};
 use crate::report::{Style, Table, fault};
-use crate::session::Dump;
-use crate::triage;
+use crate::session::{Dump, Inspect};
+use crate::triage::{self, FaultedAt};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -34,15 +34,17 @@ const MAX_SOURCES: usize = 32;
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open_quietly(&args.from, targets)?;
+    let sessions = dump::sessions(&opened, None)?;
+    let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
     if args.json {
-        return print_json(out, &Document::new(answer(&opened)));
+        return print_json(out, &Document::new(answer(&opened, &sessions)));
     }
     let mut text = String::new();
-    people(&opened, &mut text)?;
+    people(&opened, &sessions, &mut text)?;
     Ok(out.write_all(Style::Coloured.folded(&text).as_bytes())?)
 }
 
-fn people(dump: &Dump, out: &mut String) -> std::fmt::Result {
+fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt::Result {
     let capture = dump.capture();
     let from = &capture.provenance;
     writeln!(out, "{} ({})", capture.name, from.format)?;
@@ -73,6 +75,9 @@ fn people(dump: &Dump, out: &mut String) -> std::fmt::Result {
     if !capture.waves.is_empty() {
         let (faulted, stops) = (dump.faulted(), triage::stops(dump.stop_counts()));
         writeln!(out, "{}", if faulted > 0 { style.alarm(&stops) } else { stops })?;
+        for line in triage::faulted_lines(sessions) {
+            writeln!(out, "  {line}")?;
+        }
         writeln!(out, "{}", if faulted > 0 { TRIAGE } else { STATES })?;
     }
     for fault in &capture.faults {
@@ -192,6 +197,8 @@ pub(super) struct Contents {
     waves: usize,
     /// Number of waves that faulted.
     faulted: usize,
+    /// The places of their stops.
+    faulted_at: Vec<FaultedAt>,
     /// The kinds of waves.
     kinds: Vec<KindCount>,
     /// Captured global memory.
@@ -276,7 +283,7 @@ struct ObjectFacts {
     problem: Option<String>,
 }
 
-fn answer(dump: &Dump) -> Contents {
+fn answer(dump: &Dump, sessions: &[&dyn Inspect]) -> Contents {
     let capture = dump.capture();
     let from = &capture.provenance;
     let agents = capture
@@ -310,6 +317,7 @@ fn answer(dump: &Dump) -> Contents {
         workgroups: capture.workgroups.len(),
         waves: capture.waves.len(),
         faulted: dump.faulted(),
+        faulted_at: triage::faulted(sessions),
         kinds: kinds.collect(),
         memory: MemoryCount { regions: capture.global.segments().len(), bytes: capture.global.captured() },
         sources: sources.collect(),

@@ -67,7 +67,7 @@ pub fn json<'a>(triage: Triage, sessions: &[&'a dyn Inspect]) -> Analysis<'a> {
 }
 
 /// Ids of waves as runs of first and last.
-fn runs(waves: &[WaveId], scene: &Scene<'_>) -> Vec<Run> {
+pub(super) fn runs(waves: &[WaveId], scene: &Scene<'_>) -> Vec<Run> {
     let mut ids = ids(waves, scene);
     ids.sort_unstable();
     ranges(ids)

@@ -8,6 +8,7 @@ mod accessed;
 mod analysis;
 mod cause;
 mod causes;
+mod faulted;
 mod hang;
 pub mod json;
 mod judge;
@@ -32,6 +33,7 @@ pub use access::{
 };
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
+pub use faulted::{FaultedAt, faulted, faulted_lines};
 pub use hang::{GroupWait, Hang, NameInference, PolledValue, WaitPlace, WaveState, WaveWait};
 pub(crate) use map::{Map, Span};
 pub(crate) use missing::no_stop_reasons;

@@ -9,7 +9,7 @@ mod hang;
 mod headline;
 mod lanes;
 mod layout;
-mod words;
+pub(super) mod words;
 
 use super::scene::Scene;
 use super::steps::{Step, steps};

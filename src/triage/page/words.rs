@@ -8,7 +8,7 @@ use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, PatternOf, Scene,
 use crate::units::{AddressSpace, LaneSet, WaveId};
 
 /// `and 3 more`, if there are more items than the maximum.
-pub(super) fn more(count: usize, most: usize) -> Option<String> {
+pub(in crate::triage) fn more(count: usize, most: usize) -> Option<String> {
     count.checked_sub(most).filter(|more| *more > 0).map(|more| format!("and {more} more"))
 }
 
@@ -30,7 +30,7 @@ pub(super) fn ranges_of(lanes: LaneSet) -> Option<String> {
 }
 
 /// `saxpy.hip:54`, `saxpy.hip:54 (inferred)`; the function without a line.
-pub(super) fn place(at: &SourceAt) -> Option<String> {
+pub(in crate::triage) fn place(at: &SourceAt) -> Option<String> {
     let mark = if at.is_inferred { " (inferred)" } else { "" };
     match (&at.file, at.line) {
         (Some(file), Some(line)) => {
@@ -46,7 +46,7 @@ pub(super) fn place(at: &SourceAt) -> Option<String> {
 const MAX_WAVES: usize = 16;
 
 /// `wave 4`, `waves 1-3, 7`
-pub(super) fn waves(of: &[WaveId], scene: &Scene<'_>) -> String {
+pub(in crate::triage) fn waves(of: &[WaveId], scene: &Scene<'_>) -> String {
     let mut ids: Vec<u32> = of.iter().take(MAX_WAVES).map(|wave| scene.id(*wave)).collect();
     ids.sort_unstable();
     let more = more(of.len(), MAX_WAVES).map_or_else(String::new, |more| format!(" {more}"));

@@ -106,6 +106,39 @@ fn sha256(hex: &str) -> String {
     String::from_utf8(output.stdout).unwrap()[..64].to_owned()
 }
 
+/// The writer knows the line of each PC.
+#[test]
+fn info_names_wave_kernel_and_line_of_each_fault() {
+    let faults = ["MEMORY_VIOLATION", "ASSERT_TRAP", "ILLEGAL_INSTRUCTION"];
+    let name = "gfx1100";
+    let path = fixtures().join("gpucore").join(format!("{name}.core"));
+    let path = path.to_str().unwrap();
+    let found = lanescope(&["info", "--json", path])["faulted_at"].clone();
+    let expected = expected(name);
+    let faulted = expected["waves"].as_array().unwrap().iter();
+    let faulted: Vec<&Value> =
+        faulted.filter(|wave| faults.iter().any(|one| wave["stop_reasons"][0] == *one)).collect();
+    assert_eq!(found.as_array().unwrap().len(), faulted.len(), "{found}");
+    let output = crate::support::lanescope().args(["info", path]).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for (ours, wave) in found.as_array().unwrap().iter().zip(faulted) {
+        let (id, line) = (wave["ordinal"].as_u64().unwrap() + 1, &wave["writer"]["location"]["line"]);
+        assert_eq!(ours["waves"], serde_json::json!([[id, id]]), "{ours}");
+        assert_eq!((&ours["kernel"], &ours["line"]), (&"k".into(), line), "{ours}");
+        let lines = text.lines().filter(|one| one.starts_with(&format!("  wave {id}: ")));
+        let lines: Vec<&str> = lines.collect();
+        assert!(lines.len() == 1 && lines[0].ends_with(&format!(" in k, stopped at k.cl:{line}")), "{text}");
+    }
+    // Without debug information the PC, in AMD's bytes lowest first.
+    let split = fixtures().join("gpucore/gfx90a-split.core");
+    let found = lanescope(&["info", "--json", split.to_str().unwrap()]);
+    let (first, pc) = (&found["faulted_at"][0], self::expected("gfx90a-split"));
+    let pc = pc["waves"][0]["registers"]["pc"].as_str().unwrap();
+    let pc: String = (0..8).rev().map(|byte| &pc[2 * byte..2 * byte + 2]).collect();
+    assert_eq!(first["pc"], format!("0x{}", pc.trim_start_matches('0')));
+    assert!(first["line"].is_null(), "{first}");
+}
+
 #[test]
 fn every_value_of_the_samples_is_exported() {
     for name in SAMPLES {
