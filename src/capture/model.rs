@@ -74,6 +74,8 @@ pub struct Provenance {
     pub absent_waves: Vec<String>,
     /// Reasons for waves of the process that this capture lacks although they had not faulted. The importer bounds them.
     pub running_waves: Vec<String>,
+    /// The file of the capture that ends too early, and where: `the core ends at offset 0x249f0, ...`.
+    pub truncated: Option<String>,
 }
 
 /// A GPU.

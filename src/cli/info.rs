@@ -80,6 +80,9 @@ fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt:
         }
         writeln!(out, "{}", if faulted > 0 { TRIAGE } else { STATES })?;
     }
+    if let Some(truncated) = dump.truncated() {
+        writeln!(out, "{}", style.alarm(&format!("truncated: {truncated}")))?;
+    }
     for fault in &capture.faults {
         writeln!(out, "{}", style.alarm(&format!("fault: {}", fault::sentence(fault))))?;
     }
@@ -183,6 +186,8 @@ pub(super) struct Contents {
     provenance: Provenance,
     /// Notes of its writer.
     notes: Vec<String>,
+    /// The file that ends too early, and where.
+    truncated: Option<String>,
     /// The reported faults.
     faults: Vec<ReportedFault>,
     /// The GPUs.
@@ -310,6 +315,7 @@ fn answer(dump: &Dump, sessions: &[&dyn Inspect]) -> Contents {
         format: from.format.clone(),
         provenance: Provenance::of(capture),
         notes: from.notes.clone(),
+        truncated: dump.truncated().map(str::to_owned),
         faults: fault::json(&capture.faults),
         agents: agents.collect(),
         queues: capture.queues.len(),

@@ -297,7 +297,7 @@ impl Run {
             error => failure(error),
         })?;
         self.print(&answer.body, out)?;
-        Ok(0)
+        Ok(u8::from(answer.is_truncated))
     }
 
     /// The answer about one wave.
@@ -308,7 +308,7 @@ impl Run {
             out.write_all(Style::Coloured.folded(&mark).as_bytes())?;
         }
         self.print(&answer.body, out)?;
-        Ok(u8::from(answer.is_without_value))
+        Ok(u8::from(answer.is_without_value | answer.is_truncated))
     }
 
     /// The answers about several waves, each below the name of its wave; a wave without an answer has the reason.
@@ -382,7 +382,7 @@ impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.run.answer(&self.run.asked(self.session, *self.focus)) {
             Ok(answer) => {
-                self.has_failed.set(self.has_failed.get() | answer.is_without_value);
+                self.has_failed.set(self.has_failed.get() | answer.is_without_value | answer.is_truncated);
                 answer.body.serialize(serializer)
             }
             Err(error) => {

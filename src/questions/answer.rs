@@ -35,6 +35,8 @@ pub struct Answer<'a> {
     pub body: Body<'a>,
     /// Whether no lane has a value.
     pub is_without_value: bool,
+    /// Whether it is about all of a capture that is truncated.
+    pub is_truncated: bool,
 }
 
 impl std::fmt::Debug for Answer<'_> {
@@ -45,7 +47,7 @@ impl std::fmt::Debug for Answer<'_> {
 
 impl<'a> From<Body<'a>> for Answer<'a> {
     fn from(body: Body<'a>) -> Self {
-        Self { body, is_without_value: false }
+        Self { body, is_without_value: false, is_truncated: false }
     }
 }
 

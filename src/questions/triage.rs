@@ -29,15 +29,18 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     if let (true, Some(dump)) = (asked.sessions.is_empty(), asked.dump) {
         // The faults of a dump without waves have no session.
         found = Triage { faults: dump.capture().faults.clone(), ..found };
+        found = found.of_truncated(dump.truncated().map(str::to_owned));
     }
-    match asked.form {
+    let is_truncated = found.is_truncated();
+    let answer = match asked.form {
         Form::Text(style) => {
             let command = |step: &_| asked.numbering.command(step);
-            Ok(triage::page::text(&found, &Scene::new(&asked.sessions), &command, style).into())
+            triage::page::text(&found, &Scene::new(&asked.sessions), &command, style).into()
         }
         Form::Json => {
             let answer = triage::json::json(found, &asked.sessions);
-            if asked.focus.is_some() { asked.about(answer) } else { Ok(Body::json(answer).into()) }
+            if asked.focus.is_some() { asked.about(answer)? } else { Body::json(answer).into() }
         }
-    }
+    };
+    Ok(Answer { is_truncated, ..answer })
 }

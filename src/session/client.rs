@@ -313,6 +313,10 @@ impl DumpFacts for Session {
         self.reader.dump().problems().to_vec()
     }
 
+    fn truncated(&self) -> Option<String> {
+        self.reader.dump().truncated().map(str::to_owned)
+    }
+
     fn code_objects(&self) -> Vec<CodeObjectInfo> {
         self.reader.dump().code_objects()
     }

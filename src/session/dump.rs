@@ -111,6 +111,12 @@ impl Dump {
         &self.capture.provenance.running_waves
     }
 
+    /// The file of the capture that ends too early, and where.
+    #[must_use]
+    pub fn truncated(&self) -> Option<&str> {
+        self.capture.provenance.truncated.as_deref()
+    }
+
     /// The problems of the capture.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {

@@ -39,6 +39,9 @@ pub trait DumpFacts {
     /// The dump's problems, one by one.
     fn problems(&self) -> Vec<Problem>;
 
+    /// The file of the dump that ends too early, and where.
+    fn truncated(&self) -> Option<String>;
+
     /// The loaded code objects.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;
 

@@ -49,6 +49,8 @@ pub struct Report {
     pub absent_waves: Vec<String>,
     /// Reasons for waves of the process that are absent from the dump and had not faulted.
     pub running_waves: Vec<String>,
+    /// The file of the capture that ends too early, and where.
+    pub truncated: Option<String>,
 }
 
 /// The omissions of a slim dump.
@@ -132,6 +134,7 @@ impl Report {
             notes,
             absent_waves,
             running_waves,
+            truncated: dump.truncated().map(str::to_owned),
         }
     }
 
@@ -301,6 +304,7 @@ impl Report {
             notes: self.notes.clone(),
             absent_waves: self.absent_waves.clone(),
             running_waves: self.running_waves.clone(),
+            truncated: self.truncated.clone(),
         }
     }
 }
@@ -341,6 +345,8 @@ pub struct ReportJson {
     absent_waves: Vec<String>,
     /// Reasons for waves of the process that are absent from the dump and had not faulted.
     running_waves: Vec<String>,
+    /// The file of the capture that ends too early, and where.
+    truncated: Option<String>,
 }
 
 /// A chosen wave.

@@ -125,7 +125,7 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         found.waves.others = survey.others(chosen);
     }
     found.faults = faults;
-    found
+    found.of_truncated(sessions.first().and_then(|session| session.truncated()))
 }
 
 /// Fills the suspects of a fault of memory, from the waves that stopped for it.

@@ -8,6 +8,8 @@ use crate::notation::{counted, names, plural};
 /// Data that an analysis lacks, and its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingData {
+    /// The end of the capture, with the sentence about its file.
+    Truncated(String),
     /// No report names a page: several accesses remain.
     Page,
     /// The access to a reported page: no known address of the capture is on it.
@@ -103,6 +105,7 @@ pub enum Limit {
 }
 
 names!(MissingData {
+    Self::Truncated(_) => "truncated",
     Self::Page => "page",
     Self::Access { .. } => "access",
     Self::Instructions(_) => "instructions",
@@ -128,6 +131,7 @@ names!(MissingData {
 impl Display for MissingData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Truncated(why) => write!(f, "the end of the capture: {why}"),
             Self::Page => f.write_str(
                 "no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS",
             ),

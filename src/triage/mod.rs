@@ -78,6 +78,19 @@ impl Triage {
         }
     }
 
+    /// The same for a capture that is truncated; `why`: the sentence about its file.
+    #[must_use]
+    pub(crate) fn of_truncated(mut self, why: Option<String>) -> Self {
+        self.missing.splice(0..0, why.map(MissingData::Truncated));
+        self
+    }
+
+    /// Whether the capture is truncated.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.missing.iter().any(|one| matches!(one, MissingData::Truncated(_)))
+    }
+
     /// The first reported page of a fault of memory: the address in sentences and pictures. `agent`: the GPU of the page's
     /// wave; reports of others are ignored.
     #[must_use]

@@ -56,6 +56,7 @@ mod spec_coverage;
 mod standard_output;
 mod stops;
 mod triage;
+mod truncated;
 mod user_actions;
 mod variables;
 mod view;

@@ -169,6 +169,12 @@ impl Archive {
         Some(problem(place, what, expected))
     }
 
+    /// The sentence about a zip that ends before its directory.
+    pub(super) fn truncated(&self) -> Option<String> {
+        let Directory::Lost(walk, _) = &self.directory else { return None };
+        Some(format!("the zip ends without its directory, after the entries before offset {:#x}", walk.end))
+    }
+
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match &self.directory {
             Directory::Whole(zip) => {

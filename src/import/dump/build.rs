@@ -1,6 +1,5 @@
 //! Builds a capture from the manifest: resolves references, reports contradictions, keeps the sound parts.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -100,23 +99,24 @@ fn texts(of: &Field<Vec<Field<Text<'_>>>>) -> Vec<String> {
         Field::Given(text) => Some(&text.0),
         _ => None,
     });
-    // A terminal interprets control characters.
-    let shown = |text: &Cow<'_, str>| {
-        let mut shown = String::new();
-        for char in text.chars().take(MAX_NOTE) {
-            if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
-        }
-        if text.chars().nth(MAX_NOTE).is_some() {
-            shown.push_str("...");
-        }
-        shown
-    };
-    let mut taken: Vec<String> = texts.clone().take(MAX_NOTES).map(shown).collect();
+    let mut taken: Vec<String> = texts.clone().take(MAX_NOTES).map(|text| shown(text)).collect();
     let more = texts.skip(MAX_NOTES).count();
     if more > 0 {
         taken.push(format!("{more} more notes, not listed"));
     }
     taken
+}
+
+/// A text of `x-slim`: a terminal interprets control characters.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for char in text.chars().take(MAX_NOTE) {
+        if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
+    }
+    if text.chars().nth(MAX_NOTE).is_some() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 impl<'m> Builder<'m, '_> {
@@ -137,6 +137,9 @@ impl<'m> Builder<'m, '_> {
             provenance.notes = texts(&slim.notes);
             provenance.absent_waves = texts(&slim.absent_waves);
             provenance.running_waves = texts(&slim.running_waves);
+            if let Field::Given(text) = &slim.truncated {
+                provenance.truncated = Some(shown(&text.0));
+            }
         }
         self.capture.provenance = provenance;
     }

@@ -35,6 +35,7 @@ tables! {
         notes: Vec<Field<Text<'de>>>,
         absent_waves: Vec<Field<Text<'de>>>,
         running_waves: Vec<Field<Text<'de>>>,
+        truncated: Text<'de>,
     }
 
     /// `[provenance]`

@@ -188,11 +188,13 @@ fn load_zip(
     let count = entry.read_at(0, &mut text).map_err(io)?;
     text.truncate(count);
     let damage = archive.damage(manifest, &text);
-    let problem = archive.problem(name);
+    let (problem, truncated) = (archive.problem(name), archive.truncated());
     let store = Store::Zip(archive, beside);
     let mut opened = load(&text, language, name, manifest, store, targets, local_files)?;
     // Before the other problems, which may result from it.
     opened.problems.splice(0..0, problem.into_iter().chain(damage));
+    let own = &mut opened.capture.provenance.truncated;
+    *own = truncated.or(own.take());
     Ok(opened)
 }
 

@@ -101,7 +101,7 @@ pub(super) fn open(
     if !compare_parts(&parts, &mut problems) {
         parts.truncate(1);
     }
-    let provenance = provenance(&parts);
+    let mut provenance = provenance(&parts);
     let mut state = None;
     let mut files = Vec::new();
     for (file, headers, notes) in parts {
@@ -110,7 +110,8 @@ pub(super) fn open(
     }
     let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == elf::EM_AMDGPU);
     let executable = segments::executable(&files);
-    let map = segments::map(&files, &mut problems);
+    let map;
+    (map, provenance.truncated) = segments::map(&files, &mut problems);
     // ROCm's runtime lists the mappings of the GPUs' devices in a core of the GPUs alone. Host memory that the GPUs may
     // access is anonymous, and only in the host's core.
     let is_global_whole =

@@ -7,6 +7,7 @@ use super::code::Ranges;
 use super::headers::{Headers, Range};
 use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
+use crate::notation::counted;
 use crate::work::{self, Count};
 
 /// Maximum bytes of all segments, in file sizes, beyond [`MORE`]. Writers do not share bytes between segments.
@@ -14,9 +15,13 @@ const MAX_CLAIMED: u64 = 4;
 const MORE: u64 = 1 << 20;
 
 /// The memory of those files. Segments of the first file have precedence, and in a file those with more bytes; a part
-/// that only one segment has is kept despite overlaps.
-pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems) -> MemoryMap {
+/// that only one segment has is kept despite overlaps. Also returns the sentence about a truncated file.
+pub(super) fn map(
+    files: &[(Arc<dyn Backing>, Headers)],
+    problems: &mut Problems,
+) -> (MemoryMap, Option<String>) {
     let mut candidates: Vec<(usize, Range)> = Vec::new();
+    let mut truncated = None;
     for (index, (file, headers)) in files.iter().enumerate() {
         let mut cut: Option<(Range, u64)> = None;
         let mut cuts = 0u32;
@@ -45,6 +50,9 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
             left = rest;
             candidates.push((index, Range { size, ..*range }));
         }
+        if headers.is_unfinished {
+            truncated.get_or_insert("the core is unfinished: its writer stopped early".to_owned());
+        }
         let mut report = |range: Range, what: String, expected: &str| {
             let key = format!("segment {}", range.index);
             problems.report_at(file.name(), range.offset, key, what, expected);
@@ -61,6 +69,10 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
                 range.size, range.address
             );
             report(range, what, "a file with all of it (was it cut short?)");
+            let core = if index == 0 { "the core" } else { "the host's core" };
+            let of = counted(cuts, "segment");
+            truncated
+                .get_or_insert(format!("{core} ends at offset {:#x}, before the end of {of}", file.len()));
         }
         if let Some((range, count, bytes)) = beyond {
             let what = format!(
@@ -103,7 +115,7 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
         problems.report_at(file.name(), range.offset, key, what, "one segment for each address");
     }
     segments.sort_unstable_by_key(|segment| segment.address);
-    MemoryMap::new(segments).0
+    (MemoryMap::new(segments).0, truncated)
 }
 
 /// Executable memory of those files by the segments' flags.

@@ -35,6 +35,7 @@ pub(super) fn build(
         format: format.to_owned(),
         producer: Some("umr".to_owned()),
         note: Some(groups.map_or(note.to_owned(), |why| format!("{note}. {why}"))),
+        truncated: read.truncated.clone(),
         ..Provenance::default()
     };
     if read.waves.is_empty() {

@@ -115,6 +115,7 @@ impl Reader<'_, '_> {
                     let what = "the text ends within the list; the waves before this one are kept";
                     self.problems.report_at(self.file, at as u64, key, what, "a wave or the list's end");
                     self.problems.hides_waves();
+                    self.truncated();
                     return at;
                 }
                 Some(_) => {}
@@ -127,6 +128,9 @@ impl Reader<'_, '_> {
                     at = next;
                 }
                 other => {
+                    if matches!(&other, Some(Err(error)) if error.is_eof()) {
+                        self.truncated();
+                    }
                     let why = other.and_then(Result::err).map(|error| error.to_string()).unwrap_or_default();
                     let why = why.split(" at line ").next().unwrap_or_default();
                     let what = format_args!("the wave cannot be read ({why}); the waves before it are kept");
@@ -137,6 +141,11 @@ impl Reader<'_, '_> {
             }
         }
         at
+    }
+
+    fn truncated(&mut self) {
+        let end = self.text.len();
+        self.read.truncated = Some(format!("the JSON ends at offset {end:#x}, within a list of waves"));
     }
 
     /// The line of an offset, from 1; offsets must be ascending.

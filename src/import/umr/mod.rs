@@ -84,7 +84,9 @@ pub(super) fn open_json(
         }
         _ => {}
     }
-    let read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
+    let mut read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
+    // The limit may have cut the text.
+    read.truncated = read.truncated.filter(|_| (text.len() as u64) < MAX_JSON);
     let mut capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
     let reported = faults::read(name, text.as_slice(), faults::Own::default()).map_err(io)?;
     problems.extend(reported.into_capture(&mut capture));

@@ -41,6 +41,8 @@ pub(super) struct Read {
     /// If there are no waves: the first line that belongs to no wave and is no heading, umr's reason.
     pub(super) first: Option<String>,
     pub(super) too_many: bool,
+    /// The sentence about a text that ends within a list.
+    pub(super) truncated: Option<String>,
     pub(super) faults: Reported,
 }
 

@@ -25,6 +25,7 @@ mockall::mock! {
         fn notices(&self) -> Vec<String>;
         fn faults(&self) -> Vec<Fault>;
         fn problems(&self) -> Vec<Problem>;
+        fn truncated(&self) -> Option<String>;
         fn code_objects(&self) -> Vec<CodeObjectInfo>;
         fn arguments(&self) -> Vec<DispatchArguments>;
         fn source_line(&self, file: &str, line: u64) -> Option<String>;

@@ -21,6 +21,11 @@ const NO_KERNEL: &str = "an unknown kernel";
 /// The first sentence of a page, without a full stop.
 #[must_use]
 pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
+    let truncated = if triage.is_truncated() { "; the capture is truncated" } else { "" };
+    finding(triage, scene) + truncated
+}
+
+fn finding(triage: &Triage, scene: &Scene<'_>) -> String {
     match (&triage.cause, triage.suspects.first()) {
         (Some(Cause::Memory), Some(suspect)) if suspect.is_good() => {
             if let Some(page) = off_page(suspect) {

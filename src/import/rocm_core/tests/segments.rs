@@ -14,6 +14,12 @@ type Made<'a> = (usize, &'a [(u64, u64, u64)]);
 
 /// Map and problems of such files.
 fn made(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>) {
+    let (map, problems, _) = all(files);
+    (map, problems)
+}
+
+/// The same, and the sentence about a truncated file.
+fn all(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>, Option<String>) {
     let mut problems = Problems::new("made");
     let files = files.iter().map(|(size, loads)| {
         let loads = (0..).zip(loads.iter()).map(|(index, (offset, address, size))| Range {
@@ -32,11 +38,12 @@ fn made(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>) {
                 notes: Vec::new(),
                 end: 0,
                 is_whole: true,
+                is_unfinished: false,
             },
         )
     });
-    let map = map(&files.collect::<Vec<_>>(), &mut problems);
-    (map, problems.finish())
+    let (map, truncated) = map(&files.collect::<Vec<_>>(), &mut problems);
+    (map, problems.finish(), truncated)
 }
 
 /// Address, bytes, file, offset.
@@ -74,6 +81,16 @@ fn a_short_file_cuts_segments_with_the_place_reported() {
         "file: offset 0x40: segment 1: truncated at offset 0x50: 16 of 32 bytes at address 0x2000, and so is 1 more \
          (expected a file with all of it (was it cut short?))"
     );
+}
+
+#[test]
+fn the_sentence_about_a_short_file_names_the_core() {
+    let truncated = |files: &[Made<'_>]| all(files).2;
+    let (whole, short) = ((0x50, &[(0x10, 0x1000, 0x20)][..]), (0x50, &[(0x40, 0x2000, 0x20)][..]));
+    assert_eq!(truncated(&[whole, whole]), None);
+    let of = |core: &str| Some(format!("{core} ends at offset 0x50, before the end of 1 segment"));
+    assert_eq!(truncated(&[short, whole]), of("the core"));
+    assert_eq!(truncated(&[whole, short]), of("the host's core"));
 }
 
 #[test]
