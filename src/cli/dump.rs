@@ -32,7 +32,7 @@ static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct DumpArgs {
     /// The dump: a folder, a .zip or a manifest, a ROCm core, a log of ROCm's debug agent, or umr's waves (text, JSON, RADV's hang
-    /// folder) [default: the embedded demo]
+    /// folder); - for standard input [default: the embedded demo]
     #[arg(value_name = "DUMP")]
     pub(crate) dump: Option<PathBuf>,
     /// Waves of that kind, where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
@@ -50,6 +50,9 @@ pub(crate) struct DumpArgs {
     /// The dump's name in messages if that differs from its path.
     #[arg(skip)]
     pub(crate) called: Option<String>,
+    /// The sentence about a stream of the dump that ended too early.
+    #[arg(skip)]
+    pub(crate) truncated: Option<String>,
     /// The disassembler, given once for all commands.
     #[arg(skip)]
     pub(crate) disassembler: Option<PathBuf>,
@@ -151,7 +154,7 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
 /// An error of a dump for an answer that has the dump's name before it: without a path of its own at the start.
 pub(super) fn error_of(path: &Path, error: &Failure) -> String {
     let error = clean_lines(error.to_string());
-    let own = format!("{}: ", clean(path.to_string_lossy()));
+    let own = format!("{}: ", standard_input::name_of(path));
     error.strip_prefix(&own).unwrap_or(&error).to_owned()
 }
 
@@ -314,7 +317,11 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
 
 /// Opens the dump; the caller reports its problems.
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
-    if args.with.logs.iter().any(|log| log.as_os_str() == "-") {
+    let is_streamed = args.dump.as_deref().is_some_and(standard_input::is_meant);
+    if args.with.logs.iter().any(|log| standard_input::is_meant(log)) {
+        if is_streamed {
+            return Err("-: standard input is either DUMP or --log".into());
+        }
         standard_input::announce("a log")?;
     }
     let wrong = |option: &str, path: &Path, what: &dyn Display| {
@@ -329,15 +336,11 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
             return Err(wrong(option, path, &"not a folder (--code-object takes a file)").into());
         }
     }
-    let options = Options { name: args.called.clone(), ..args.with.options() };
-    let opened = match &args.dump {
-        Some(path) if path.as_os_str() == "-" => {
-            return Err(
-                "-: only `lanescope slim` reads a dump from standard input: `lanescope slim - -o small.zip` \
-                        (./- is a file of that name)"
-                    .into(),
-            );
-        }
+    let received = if is_streamed { Some(standard_input::dump()?) } else { None };
+    let called = received.as_ref().map(|_| standard_input::NAME.to_owned());
+    let options = Options { name: called.or_else(|| args.called.clone()), ..args.with.options() };
+    let path = received.as_ref().map(standard_input::Received::path).or_else(|| args.dump.clone());
+    let mut opened = match &path {
         Some(path) => import::open(path, targets, &options)?,
         None => {
             let mut demo = import::open_zip_bytes("the embedded demo", DEMO, targets)?;
@@ -345,6 +348,12 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
             demo
         }
     };
+    if let Some(received) = &received {
+        opened.problems.splice(0..0, received.problems());
+    }
+    let truncated = received.as_ref().and_then(standard_input::Received::truncated);
+    let own = &mut opened.capture.provenance.truncated;
+    *own = truncated.or_else(|| args.truncated.clone()).or(own.take());
     let folders = args.with.debug_folders(&args.debug_dirs);
     let dump = Dump::with_debug_folders(opened.capture, opened.problems, &folders);
     let own = || Disassembler::new(args.disassembler.clone());

@@ -338,7 +338,8 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
     };
     // A misspelled command is no dump.
     let is_path = |word: &OsString| {
-        word.as_encoded_bytes().iter().any(|byte| b"/.".contains(byte)) || Path::new(word).exists()
+        let is_named = word.as_encoded_bytes().iter().any(|byte| b"/.".contains(byte));
+        is_named || standard_input::is_meant(Path::new(word)) || Path::new(word).exists()
     };
     let has_path = match subcommand {
         Some(at) => words.get(at).is_some_and(is_path),

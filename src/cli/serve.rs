@@ -18,7 +18,7 @@ use std::time::Duration;
 use super::choice::choice;
 use super::doctor::Brand;
 use super::sources::SourceArgs;
-use super::{DumpArgs, Failure, WaveArgs, dump, shell};
+use super::{DumpArgs, Failure, WaveArgs, dump, shell, standard_input};
 use crate::arch::Targets;
 use crate::notation::plural;
 use crate::report::Style;
@@ -101,6 +101,9 @@ fn clients() -> impl Iterator<Item = (&'static str, Taken)> {
 
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     args.waves.check()?;
+    if args.stdio && args.from.dump.as_deref().is_some_and(standard_input::is_meant) {
+        return Err("-: with --stdio standard input is the debugger's; expected a dump in a file".into());
+    }
     let map = args.sources.map()?;
     let opened = dump::open(&args.from, targets)?;
     let chosen = args.waves.ids();

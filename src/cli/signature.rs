@@ -11,7 +11,7 @@ use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::questions::Answers;
 use super::runner::message_for_people;
-use super::{DumpArgs, Failure, Globals, dump, print_json, printed};
+use super::{DumpArgs, Failure, Globals, dump, print_json, printed, standard_input};
 use crate::arch::Targets;
 use crate::clean::clean;
 use crate::report::Style;
@@ -133,7 +133,7 @@ impl Options {
         known: Option<&KnownSignatures>,
         targets: &Targets,
     ) -> Record {
-        let mut record = Record::new(clean(path.to_string_lossy()).into_owned(), self.level);
+        let mut record = Record::new(standard_input::name_of(path), self.level);
         if let Err(error) = self.fill(&mut record, path, rules, targets) {
             record.signatures.clear();
             record.error = Some(dump::error_of(path, &error));

@@ -16,6 +16,7 @@ use super::sources::SourceArgs;
 use super::value::ValueError;
 use serde::Serialize;
 
+use super::standard_input::{self, Received, SPOOL_LIMIT, STALL};
 use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
@@ -28,9 +29,6 @@ use crate::slim::{self, Choice, Progress, Report, ReportJson, Spooled, StallBudg
 
 mod bar;
 
-/// Limits for a core from standard input: bytes kept at a time, and seconds of waiting for its writer.
-const SPOOL_LIMIT: u64 = 8 << 30;
-const STALL: u64 = 60;
 /// Depth of followed pointers, and limits: bytes of global memory, pointers, seconds.
 const FOLLOW: u32 = 2;
 const MAX_GLOBAL: u64 = 1 << 30;
@@ -52,7 +50,7 @@ pub(super) struct Args {
     /// Write into that folder under a new name, which is printed; a missing folder is made
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     dir: Option<PathBuf>,
-    /// Maximum of bytes that are kept at a time of a core from standard input (DUMP is -) [default: 8G]
+    /// Maximum of bytes that are kept at a time of a dump from standard input (DUMP is -) [default: 8G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     spool_limit: Option<u64>,
     /// Maximum seconds of waiting for its writer in total, beyond the time of its bytes at 4 MiB/s [default: 60]
@@ -140,27 +138,25 @@ fn target(args: &Args) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The core on standard input, in a file beside the new dump.
-fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failure> {
+/// The dump on standard input, in a file beside the new dump.
+fn received(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Received, Failure> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let patience = StallBudget {
         limit: args.spool_limit.unwrap_or(SPOOL_LIMIT),
         stall: Duration::from_secs(args.stall.unwrap_or(STALL)),
     };
-    let mut reading = |count| bar.show(Progress::Reading(count));
-    slim::widen(std::io::stdin());
-    Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
+    standard_input::stream(folder, patience, &mut |count| bar.show(Progress::Reading(count)))
 }
 
 /// Options without an effect, each with the reason and the option that gives it one.
 fn idle(args: &Args) -> Vec<String> {
-    let streams = args.from.dump.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    let streams = args.from.dump.as_deref().is_some_and(standard_input::is_meant);
     let unused = match (args.whole, args.no_global) {
         (true, _) => Some("--whole keeps all memory; expected it without --whole"),
         (_, true) => Some("--no-global keeps no global memory; expected it without --no-global"),
         _ => None,
     };
-    let stream = (!streams).then_some("DUMP is a file; expected a core from standard input, -");
+    let stream = (!streams).then_some("DUMP is a file; expected one from standard input, -");
     let given = [
         ("--spool-limit", args.spool_limit.is_some(), stream),
         ("--stall", args.stall.is_some(), stream),
@@ -190,24 +186,26 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     crate::signals::before_the_end(slim::abandon)?;
     let mut bar = bar::Bar::on_terminal();
     let mut from = args.from.clone();
-    let spooled = match &from.dump {
-        Some(path) if path.as_os_str() == "-" => Some(spooled(args, &to, &mut bar)?),
-        _ => None,
+    let received = match from.dump.as_deref().is_some_and(standard_input::is_meant) {
+        true => Some(received(args, &to, &mut bar)?),
+        false => None,
     };
     bar.clear();
-    if let Some(spooled) = &spooled {
-        from.dump = Some(spooled.path());
-        from.called = Some("standard input".to_owned());
-        for note in spooled.came.notes() {
-            writeln!(anstream::stderr(), "warning: {}", clean_lines(note.to_string()))?;
-        }
+    if let Some(received) = &received {
+        from.dump = Some(received.path());
+        from.called = Some(standard_input::NAME.to_owned());
+        from.truncated = received.truncated();
     }
-    let made = match spooled.as_ref().and_then(|spooled| spooled.broken.as_ref()) {
+    let spooled = received.as_ref().and_then(Received::core);
+    for note in spooled.iter().flat_map(|spooled| spooled.came.notes()) {
+        writeln!(anstream::stderr(), "warning: {}", clean_lines(note))?;
+    }
+    let made = match spooled.and_then(|spooled| spooled.broken.as_ref()) {
         Some(why) => Err(why.to_string().into()),
-        None => made(args, &from, spooled.as_ref(), &to, targets, &mut bar),
+        None => made(args, &from, spooled, &to, targets, &mut bar),
     };
     bar.clear();
-    let ((report, sentence), to) = match (made, &spooled) {
+    let ((report, sentence), to) = match (made, spooled) {
         (Ok(made), _) => (made, clean(to.to_string_lossy()).into_owned()),
         // A stream cannot be read twice.
         (Err(error), Some(spooled)) => return Err(kept(spooled, &to, &error).into()),

@@ -43,7 +43,7 @@ fn words(matches: &ArgMatches, word: &dyn Fn(&OsStr) -> String) -> String {
         }
         for value in matches.get_raw(id).into_iter().flatten() {
             // Standard input was read: the next command needs a file.
-            if id == "logs" && value == "-" {
+            if ["logs", "dump"].contains(&id) && value == "-" {
                 let _ = write!(words, "{option} FILE");
                 continue;
             }
@@ -96,11 +96,12 @@ mod tests {
 
     /// Standard input was read: a next command cannot read it again.
     #[test]
-    fn a_log_of_standard_input_is_a_file_in_the_next_command() {
+    fn standard_input_is_a_file_in_the_next_command() {
         let options = Globals::augment_args(DumpArgs::augment_args(Options::new("lanescope")));
+        let of = |words: &[&str]| typed(&options.clone().try_get_matches_from(words).unwrap());
         let words = ["lanescope", "core.1", "--log", "-", "--log", "a b.log"];
-        let matches = options.try_get_matches_from(words).unwrap();
-        assert_eq!(typed(&matches), " core.1 --log FILE --log 'a b.log'");
+        assert_eq!(of(&words), " core.1 --log FILE --log 'a b.log'");
+        assert_eq!(of(&["lanescope", "-", "--force"]), " FILE --force");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
         // Opening a pipe would wait for its writer.
         let is_pipe = metadata.file_type().is_fifo();
         let what = if is_pipe {
-            "a pipe: only `lanescope slim - -o small.zip` reads a dump from one"
+            "a pipe: `lanescope triage - < PIPE` reads a dump from one"
         } else {
             "neither a file nor a folder"
         };
@@ -130,18 +130,23 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     let format =
         format.map_err(|other| refuse(reports(path, &other).unwrap_or_else(|| other.to_string())))?;
     (&file).rewind().map_err(io)?;
-    let folder =
-        path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    // A capture of another name came as a stream, which has no folder.
+    let is_stream = options.name.is_some();
+    let folder = path.parent().filter(|_| !is_stream);
+    let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let order = Order::of(start.get(..count).unwrap_or_default());
     let text = |file| BufReader::with_capacity(1 << 20, decoded(file, order));
     let (opened, reads) = match format {
-        Format::Zip => match (dump::open_zip(path, file, targets, options.local_files), File::open(path)) {
-            (Err(error @ ImportError::NoManifest { .. }), Ok(again)) => {
-                let found = umr::open_zip(&name(), BufReader::new(again), targets, options)?;
-                (found.ok_or(error)?, Reads::Umr)
+        Format::Zip => {
+            match (dump::open_zip(&name(), file, folder, targets, options.local_files), File::open(path)) {
+                (Err(error @ ImportError::NoManifest { .. }), Ok(again)) => {
+                    let found = umr::open_zip(&name(), BufReader::new(again), targets, options)?;
+                    (found.ok_or(error)?, Reads::Umr)
+                }
+                (opened, _) => (opened?, Reads::Dump),
             }
-            (opened, _) => (opened?, Reads::Dump),
-        },
+        }
+        Format::Manifest if is_stream => (dump::open_stream(&name(), file, targets)?, Reads::Dump),
         Format::Manifest => (dump::open_manifest(path, targets, options.local_files)?, Reads::Dump),
         Format::Core => {
             let options = Options { local_files: own(options, &metadata), ..options.clone() };

@@ -110,8 +110,11 @@ fn errors_name_the_option_and_the_remedy() {
     for (arguments, words) in [
         (vec!["triage", "--targets", "/nowhere"], "--targets /nowhere: No such file"),
         (vec!["triage", "--draft", "/nowhere"], "--draft /nowhere: No such file"),
-        (vec!["triage", "-"], "only `lanescope slim` reads a dump from standard input"),
-        (vec!["triage", pipe.to_str().unwrap()], "a pipe: only `lanescope slim - -o small.zip`"),
+        (vec!["triage", "-"], "standard input is empty; expected a dump"),
+        (vec!["triage", "-", "--log", "-"], "standard input is either DUMP or --log"),
+        (vec!["serve", "--stdio", "-"], "with --stdio standard input is the debugger's"),
+        (vec!["check", "--new", "-"], "a file of expectations needs a dump in a file"),
+        (vec!["triage", pipe.to_str().unwrap()], "a pipe: `lanescope triage - < PIPE` reads a dump from one"),
         (vec!["triage", broken], &of_manifest),
         (vec!["memory", "--at", "local#0x200", &lds], "the work-group's LDS has 512 bytes"),
         (vec!["memory", "--at", "local#0", &saxpy], "the work-group has no LDS"),

@@ -300,7 +300,7 @@ fn options_without_effect_are_reported() {
         assert!(!out.is_empty(), "{error}");
         error.lines().map(str::to_owned).collect()
     };
-    let file = "without effect: DUMP is a file; expected a core from standard input, -";
+    let file = "without effect: DUMP is a file; expected one from standard input, -";
     assert_eq!(
         idle("stream", &["--spool-limit", "1G", "--stall", "5", "--follow", "3"]),
         [format!("warning: --spool-limit: {file}"), format!("warning: --stall: {file}")]

@@ -1,7 +1,9 @@
 //! Captures whose file ends too early: the answer has it, and so has the exit status.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -100,4 +102,97 @@ fn other_truncated_captures_have_the_mark() {
             "{name}: {sentence}"
         );
     }
+}
+
+/// Exit status and both streams of a command that reads these bytes from a pipe.
+fn piped(arguments: &[&str], bytes: &[u8]) -> (Option<i32>, String, String) {
+    let mut command = crate::support::lanescope();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut input, bytes) = (child.stdin.take().unwrap(), bytes.to_vec());
+    // A command may end before it has read all.
+    let writer = std::thread::spawn(move || drop(input.write_all(&bytes)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Each kind of command that takes a dump has the answer about the file, also where a stream is all that it has.
+#[test]
+fn a_dump_may_come_from_standard_input() {
+    let scratch = Scratch::new("standard-input");
+    let fixture = |name: &str| root().join("tests/fixtures").join(name);
+    let manifest = scratch.path("manifest.toml");
+    let wave = "[[wave]]\nid = 7\nagent = 1\n[wave.registers]\npc = 16\nexec = 3\n";
+    fs::write(&manifest, format!("format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n{wave}")).unwrap();
+    let views = scratch.path("views");
+    for (path, commands) in [
+        (
+            fixture("gpucore/gfx1100.core"),
+            &[
+                "-",
+                "triage -",
+                "info -",
+                "waves -",
+                "locals -",
+                "export -",
+                "report - --format markdown",
+                "signature -",
+                "dwarf -",
+                "objects -",
+                "diff - FILE",
+                "diff FILE -",
+            ][..],
+        ),
+        (fixture("demo.zip"), &["waves -", "print - i", "info -", "view - -o VIEWS"]),
+        (fixture("logs/agent-plain.log"), &["waves -", "registers - -r pc"]),
+        (fixture("logs/umr-columns.txt"), &["waves - --processor gfx1100"]),
+        (manifest, &["waves -", "info -"]),
+    ] {
+        let bytes = fs::read(&path).unwrap();
+        for command in commands {
+            let typed = |dump: &str| -> Vec<String> {
+                let words = command.split(' ').map(|word| match word {
+                    "-" => dump.to_owned(),
+                    "FILE" => words(&path).to_owned(),
+                    "VIEWS" => words(&views).to_owned(),
+                    word => word.to_owned(),
+                });
+                words.collect()
+            };
+            let _ = fs::remove_dir_all(&views);
+            let (of_file, of_pipe) = (typed(words(&path)), typed("-"));
+            let run = |words: &[String]| words.iter().map(String::as_str).collect::<Vec<_>>();
+            let expected = lanescope(&run(&of_file));
+            let _ = fs::remove_dir_all(&views);
+            let found = piped(&run(&of_pipe), &bytes);
+            // Names of the dump and next commands are those of the file.
+            let shown = String::from_utf8(expected.stdout).unwrap();
+            let line = |text: &str| {
+                one_line(&text.replace(words(&path), "standard input").replace("FILE", "standard input"))
+            };
+            assert_eq!(found.0, expected.status.code(), "{command}: {}", found.2);
+            assert_eq!(line(&found.1).replace(" \\ ", " "), line(&shown).replace(" \\ ", " "), "{command}");
+            assert!(!found.1.contains("/dev/"), "{command}: {}", found.1);
+        }
+    }
+}
+
+#[test]
+fn a_core_that_ends_early_on_standard_input_is_truncated() {
+    let whole = core();
+    let (status, text, error) = piped(&["-"], &whole[..150_000]);
+    assert_eq!(status, Some(1), "{error}");
+    assert!(one_line(&text).contains(MARK), "{text}");
+    assert!(one_line(&error).contains("standard input: the core ended early: "), "{error}");
+    let (status, text, _) = piped(&["-"], &whole);
+    assert!(status == Some(0) && !text.contains("truncated"), "{text}");
+    // A file needs no copy.
+    let output = crate::support::lanescope()
+        .arg("-")
+        .stdin(fs::File::open(root().join("tests/fixtures/gpucore/gfx1100.core")).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(one_line(&String::from_utf8(output.stdout).unwrap()), one_line(&text));
 }

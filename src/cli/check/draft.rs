@@ -9,7 +9,7 @@ use crate::arch::Targets;
 use crate::check::{Head, NameError, Setting, draft};
 use crate::clean::clean;
 use crate::cli::dump::{self, CaptureArgs, DumpArgs};
-use crate::cli::{Failure, Globals, output_file};
+use crate::cli::{Failure, Globals, output_file, standard_input};
 use crate::import::LocalFiles;
 
 /// The comment of a draft whose folder is unknown.
@@ -22,6 +22,9 @@ pub(super) enum DraftError {
     /// The output exists: people edit such files.
     #[error("cannot write {0}: there is such a file; choose another name, or change its values with --bless")]
     Exists(String),
+    /// A dump that is read once.
+    #[error("-: a file of expectations needs a dump in a file, and not on standard input; write it to one")]
+    Stream,
     /// A log that is read once.
     #[error("--log {0}: a file of expectations needs a log in a file, and not in a pipe; write it to one")]
     Pipe(String),
@@ -42,6 +45,9 @@ pub(super) fn run(
     let shown = |path: &Path| clean(path.to_string_lossy()).into_owned();
     if let Some(output) = output.filter(|path| path.is_file()) {
         return Err(DraftError::Exists(shown(output)).into());
+    }
+    if standard_input::is_meant(path) {
+        return Err(DraftError::Stream.into());
     }
     let is_once =
         |log: &&PathBuf| log.as_os_str() == "-" || std::fs::metadata(log).is_ok_and(|found| !found.is_file());

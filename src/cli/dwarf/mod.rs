@@ -46,7 +46,7 @@ use frames::{FrameEntryJson, Frames};
 use serde::Serialize;
 
 use super::dialect::parser;
-use super::{CaptureArgs, Failure, print_json};
+use super::{CaptureArgs, Failure, print_json, standard_input};
 use crate::arch::{Targets, WaveArch};
 use crate::clean::{clean, clean_lines};
 use crate::codeobject::CodeObject;
@@ -65,7 +65,7 @@ const ELF_START: u64 = 18;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The code object, an AMDGPU ELF file; or a dump, for all that it holds
+    /// The code object, an AMDGPU ELF file; or a dump, for all that it holds, - for one from standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Only this function and what is in it: a source name, a qualified or a mangled one
@@ -111,7 +111,7 @@ fn no_function(path: &str, function: &str) -> Failure {
 
 /// Whether a file begins like an ELF file other than a core; every other file may be a dump.
 fn is_object(path: &Path) -> std::io::Result<bool> {
-    if !std::fs::metadata(path)?.is_file() {
+    if standard_input::is_meant(path) || !std::fs::metadata(path)?.is_file() {
         return Ok(false);
     }
     let mut start = Vec::new();

@@ -130,18 +130,25 @@ pub(super) fn open_manifest(
     Ok(opened)
 }
 
-/// Opens a zip.
+/// Opens a manifest of a stream, which has no side files.
+pub(super) fn open_stream(name: &str, file: File, targets: &Targets) -> Result<Opened, ImportError> {
+    let io = |source| ImportError::Io { file: name.to_owned(), source };
+    let size = file.metadata().map_err(io)?.len();
+    open_bytes(name, Cow::Owned(read_text(file, size, name.to_owned())?), targets)
+}
+
+/// Opens a zip. `beside`: its folder.
 pub(super) fn open_zip(
-    path: &Path,
+    name: &str,
     file: File,
+    beside: Option<&Path>,
     targets: &Targets,
     local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
-    let name = path.display().to_string();
     let changes = Changes::default();
-    let file = OpenFile::of(name.clone(), file, &changes)?;
-    let beside = path.parent().unwrap_or(Path::new(".")).to_owned();
-    let mut opened = load_zip(&name, Source::File(Arc::new(file)), Some(beside), targets, local_files)?;
+    let file = OpenFile::of(name.to_owned(), file, &changes)?;
+    let beside = beside.map(Path::to_owned);
+    let mut opened = load_zip(name, Source::File(Arc::new(file)), beside, targets, local_files)?;
     opened.capture.changes = changes;
     Ok(opened)
 }

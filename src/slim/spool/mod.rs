@@ -143,17 +143,28 @@ impl Spooled {
 }
 
 impl SpoolStats {
+    /// The sentences about a stream that ended too early.
+    fn ends(&self) -> impl Iterator<Item = String> {
+        let bytes = |count: u64| counted(count, "byte");
+        let stalled =
+            self.stalled.then(|| format!("the writer of the core stalled after {}", bytes(self.read)));
+        let missing = self.missing;
+        let early =
+            (missing > 0).then(|| format!("the core ended early: {} of memory never came", bytes(missing)));
+        stalled.into_iter().chain(early)
+    }
+
+    /// The first sentence about a stream that ended too early.
+    #[must_use]
+    pub fn truncated(&self) -> Option<String> {
+        self.ends().next()
+    }
+
     /// Notes for the user, each a sentence.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
         let bytes = |count: u64| counted(count, "byte");
-        if self.stalled {
-            notes.push(format!("the writer of the core stalled after {}", bytes(self.read)));
-        }
-        if self.missing > 0 {
-            notes.push(format!("the core ended early: {} of memory never came", bytes(self.missing)));
-        }
+        let mut notes: Vec<String> = self.ends().collect();
         notes.extend(self.problems.iter().cloned());
         if self.dropped > 0 {
             let were = plural(self.dropped, "was", "were");
