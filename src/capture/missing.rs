@@ -9,6 +9,13 @@ use crate::notation::plural;
 const MAX_LISTED: usize = 16;
 
 impl Capture {
+    /// Whether it has reports of faults alone: a log of a program, or a device core dump.
+    #[must_use]
+    pub fn has_reports_alone(&self) -> bool {
+        let is_empty = self.waves.is_empty() && self.queues.is_empty() && self.dispatches.is_empty();
+        is_empty && self.code_objects.is_empty() && self.global.segments().is_empty()
+    }
+
     /// Describes each expected part that is absent, with the reason.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {

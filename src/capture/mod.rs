@@ -4,6 +4,7 @@
 //! [`Extent`] locates them, and a [`Backing`] reads them by range. No cost here is proportional to the size of captured
 //! memory. Missing data is absent: a read is short, a dword unknown, never zero.
 
+mod advice;
 mod backing;
 mod fault;
 mod listing;
@@ -14,6 +15,7 @@ mod problem;
 mod source;
 
 pub use crate::mapping::Changes;
+pub use advice::{CAPTURES, captures};
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
 pub use fault::{

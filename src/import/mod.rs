@@ -127,8 +127,12 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     let count = file::read_range(&file, 0, size, 0, &mut start).map_err(io)?;
     let again = || (&file).rewind().map(|()| &file);
     let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?;
-    let format =
-        format.map_err(|other| refuse(reports(path, &other).unwrap_or_else(|| other.to_string())))?;
+    let format = format.map_err(|other| match other.is_text() {
+        true => {
+            ImportError::NoWaves { file: name(), found: reports(path).unwrap_or_else(|| other.to_string()) }
+        }
+        false => refuse(other.to_string()),
+    })?;
     (&file).rewind().map_err(io)?;
     // A capture of another name came as a stream, which has no folder.
     let is_stream = options.name.is_some();
@@ -206,10 +210,7 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
 const MAX_REPORTS: usize = 8;
 
 /// The reports of faults in a text without waves, and the use of the text; `None`: it has none.
-fn reports(path: &Path, other: &sniff::OtherFileError) -> Option<String> {
-    if !other.is_text() {
-        return None;
-    }
+fn reports(path: &Path) -> Option<String> {
     let reported = faults::read_log(path, faults::Own::default(), &mut Vec::new()).ok()?.lines();
     if reported.is_empty() {
         return None;
@@ -222,8 +223,7 @@ fn reports(path: &Path, other: &sniff::OtherFileError) -> Option<String> {
     if let Some(more @ 1..) = reported.len().checked_sub(MAX_REPORTS) {
         let _ = write!(text, "\n  and {more} more");
     }
-    text += "\n  use them with a capture: lanescope CAPTURE --log FILE\n  the debug agent reports waves: \
-             HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them\n ";
+    text += "\n  use them with a capture: lanescope CAPTURE --log FILE\n ";
     Some(text)
 }
 

@@ -3,8 +3,12 @@
 use std::fmt::Display;
 use std::io;
 
-use crate::capture::{FileLocation, Problem, Severity};
+use crate::capture::{FileLocation, Problem, Severity, captures};
 use crate::clean::clean;
+
+/// The formats.
+const EXPECTED: &str = "expected a lanescope dump: a folder or a .zip with manifest.toml or manifest.json, or a manifest; a ROCm core; \
+                        a log of ROCm's debug agent; umr's waves, also as RADV's hang folder or a zip of it";
 
 /// The hint of a problem: an expected value, or [`Do`].
 pub(super) trait Hint {
@@ -53,13 +57,19 @@ pub enum ImportError {
         file: String,
     },
     /// A file of an unknown format.
-    #[error(
-        "{file}: {found} (expected a lanescope dump: a folder or a .zip with manifest.toml or manifest.json, or a manifest; a ROCm core; a log of ROCm's debug agent; umr's waves, also as RADV's hang folder or a zip of it)"
-    )]
+    #[error("{file}: {found} ({EXPECTED})")]
     NotADump {
         /// The file.
         file: String,
         /// The detected format.
+        found: String,
+    },
+    /// A text of another program.
+    #[error("{file}: {found} ({EXPECTED})\n{}", captures())]
+    NoWaves {
+        /// The file.
+        file: String,
+        /// Its contents.
         found: String,
     },
     /// The file given as the host core is not a core.

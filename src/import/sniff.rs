@@ -44,9 +44,7 @@ pub(super) enum OtherFileError {
     #[error("{0}")]
     Known(&'static str),
     /// Text with a fault report of a runtime.
-    #[error(
-        "text without a report on waves; a fault is reported in it: {0} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
-    )]
+    #[error("text without a report on waves; a fault is reported in it: {0}")]
     Fault(String),
 }
 

@@ -4,7 +4,7 @@ use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes};
 use super::{Document, Question, Subject};
-use crate::triage::{self, Scene, Triage};
+use crate::triage::{self, MissingData, Scene, Triage};
 
 /// The cause, with the access, its lanes, the line and the evidence.
 pub(super) const TRIAGE: Question = Question {
@@ -30,6 +30,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         // The faults of a dump without waves have no session.
         found = Triage { faults: dump.capture().faults.clone(), ..found };
         found = found.of_truncated(dump.truncated().map(str::to_owned));
+        found.missing.extend(dump.capture().has_reports_alone().then_some(MissingData::Waves));
     }
     let is_truncated = found.is_truncated();
     let answer = match asked.form {

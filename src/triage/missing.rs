@@ -10,6 +10,8 @@ use crate::notation::{counted, names, plural};
 pub enum MissingData {
     /// The end of the capture, with the sentence about its file.
     Truncated(String),
+    /// Waves: the file has reports of faults alone.
+    Waves,
     /// No report names a page: several accesses remain.
     Page,
     /// The access to a reported page: no known address of the capture is on it.
@@ -106,6 +108,7 @@ pub enum Limit {
 
 names!(MissingData {
     Self::Truncated(_) => "truncated",
+    Self::Waves => "waves",
     Self::Page => "page",
     Self::Access { .. } => "access",
     Self::Instructions(_) => "instructions",
@@ -132,6 +135,7 @@ impl Display for MissingData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated(why) => write!(f, "the end of the capture: {why}"),
+            Self::Waves => f.write_str("waves: the file has reports of faults alone"),
             Self::Page => f.write_str(
                 "no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS",
             ),

@@ -142,10 +142,7 @@ fn text_without_a_log_is_named() {
     }
     let fault = format!("Running\nMemory access fault by GPU node-1 {}\n", "x".repeat(1000));
     let said = format(fault.as_bytes()).unwrap_err();
-    assert!(
-        said.contains("Memory access fault by GPU node-1 xx") && said.contains("HSA_TOOLS_LIB"),
-        "{said}"
-    );
+    assert!(said.contains("Memory access fault by GPU node-1 xx"), "{said}");
     assert!(!said.contains(&"x".repeat(MAX_EXCERPT)), "{said}");
     assert_eq!(
         format(b"\xff\xfe\0\0w\0\0\0"),

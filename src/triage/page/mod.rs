@@ -13,8 +13,8 @@ pub(super) mod words;
 
 use super::scene::Scene;
 use super::steps::{Step, steps};
-use super::{Cause, Evidence, Triage, summary};
-use crate::capture::Fault;
+use super::{Cause, Evidence, MissingData, Triage, summary};
+use crate::capture::{CAPTURES, Fault};
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use crate::session::WaveInfo;
@@ -72,6 +72,11 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
     stack(triage, scene, &mut page);
     let missing = triage.missing.iter().take(MAX_MISSING).map(ToString::to_string);
     page.list("Missing", missing.chain(words::more(triage.missing.len(), MAX_MISSING)));
+    if triage.missing.contains(&MissingData::Waves) {
+        for (index, (command, effect)) in CAPTURES.iter().enumerate() {
+            page.fixed(if index == 0 { "Capture" } else { "" }, &format!("{command}  # {effect}"));
+        }
+    }
     let steps = steps(triage, scene);
     for (index, command) in steps.iter().filter_map(command).enumerate() {
         page.command(if index == 0 { "Next" } else { "" }, &command);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::file;
 use crate::cli::json as answer;
@@ -56,6 +56,26 @@ fn a_report_of_another_process_changes_no_answer() {
     let own = triage(&core, Some(("own-process.log", &report(4242))));
     assert_eq!(own["faults"][0]["foreign"], Value::Null);
     assert!(own["sentence"].as_str().unwrap().contains("0x800104041000"), "{own:#}");
+}
+
+/// A file of reports alone has no waves: the page has four ways to a capture.
+#[test]
+fn a_device_dump_names_ways_to_a_capture() {
+    let dump = "**** AMDGPU Device Coredump ****\nversion: 1\nprocess_name: app PID: 1720\n\n[gfxhub] Page fault \
+                observed\nFaulty page starting at address: 0x00007f0000201000\nProtection fault status register: \
+                0x301031\n";
+    let path = file("devcoredump.txt", dump);
+    let answer = triage(&path, None);
+    assert_eq!(
+        answer["missing"],
+        json!([{"missing": "waves", "text": "waves: the file has reports of faults alone"}])
+    );
+    let output = crate::support::lanescope().arg(&path).output().unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    for (command, effect) in lanescope::capture::CAPTURES {
+        assert!(page.lines().any(|line| line.ends_with(&format!(" {command}  # {effect}"))), "{page}");
+    }
 }
 
 #[test]

@@ -327,8 +327,11 @@ fn text_without_waves_is_reported() {
         "{said}"
     );
     assert!(said.contains("expected a lanescope dump") && !said.contains("TOML document"), "{said}");
+    // Four ways to a capture, also below a text without a report.
+    let ways = ["ulimit -c", "HSA_COREDUMP_PATTERN=", "HSA_TOOLS_LIB=", "-ex gcore"];
+    assert!(ways.iter().all(|way| said.contains(way)), "{said}");
     let said = refused(&file("hello", "hello world\n"));
-    assert!(said.contains("text of no known format"), "{said}");
+    assert!(said.contains("text of no known format") && ways.iter().all(|way| said.contains(way)), "{said}");
     let idle = run(&["info", file("idle-alone", "No active waves!\n").to_str().unwrap()]);
     assert!(idle.contains("no waves: umr found none active"), "{idle}");
 }

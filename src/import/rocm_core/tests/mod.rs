@@ -254,6 +254,10 @@ fn a_core_without_gpus_is_no_capture() {
     let error = open_bytes("core.1", file, &Targets::builtin()).unwrap_err();
     let ImportError::NotADump { found, .. } = error else { panic!("{error}") };
     assert!(found.contains("without the state of GPUs"), "{found}");
+    for name in ["gpucore.PID", "core.1.gpu", "HSA_COREDUMP_PATTERN", "lanescope GPUCORE --host-core core.1"]
+    {
+        assert!(found.contains(name), "{found}");
+    }
     // A GPU core without a note opens: it has memory, and a problem about missing waves.
     let opened = open_bytes("gpucore.1", core(224, &[]), &Targets::builtin()).unwrap();
     assert!(opened.problems[0].what.contains("no waves"), "{:?}", opened.problems);
@@ -363,6 +367,16 @@ fn cores_of_two_processes_are_reported() {
             let said = problems.iter().filter(|problem| problem.contains("it is of process 43, and"));
             assert_eq!(said.count(), count, "{problems:?}");
         }
+    }
+    // The host's core alone names that of the GPUs, with its process.
+    let alone = |found: &str| {
+        let error = open(&same, &Targets::builtin(), &Options::default()).unwrap_err().to_string();
+        assert!(error.contains(found), "{error}");
+    };
+    alone("writes gpucore.42 into the working folder of the process, or same.gpu beside this one, or");
+    for beside in ["gpucore.42.gpu", "same.gpu", "gpucore.42"] {
+        path(beside, Vec::new());
+        alone(&format!("{beside} is beside this one; open both: lanescope {beside} --host-core same"));
     }
     // The GPUs' state in both: one is read, and a problem names it.
     let both = path("both", core(62, &[command(42), state]));
