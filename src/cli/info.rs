@@ -83,6 +83,9 @@ fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt:
     if let Some(truncated) = dump.truncated() {
         writeln!(out, "{}", style.alarm(&format!("truncated: {truncated}")))?;
     }
+    if let Some(error) = dump.disassembler().missing() {
+        writeln!(out, "{}", style.alarm(&error.to_string()))?;
+    }
     for fault in &capture.faults {
         writeln!(out, "{}", style.alarm(&format!("fault: {}", fault::sentence(fault))))?;
     }

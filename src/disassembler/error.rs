@@ -2,19 +2,25 @@
 
 use std::time::Duration;
 
+/// The effect of a missing tool, on every page that lacks it.
+pub const WITHOUT: &str = "without it there is no cause, no inferred caller and no instruction";
+
 /// An error of disassembly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DisassembleError {
     /// No tool is installed.
     #[error(
-        "no llvm-objdump or llvm-mc on the PATH: install LLVM (`apt install llvm`) or ROCm, or pass --disassembler FILE"
+        "no llvm-objdump or llvm-mc on the PATH, and {WITHOUT}: install LLVM (`apt install llvm`) or ROCm, or pass \
+         --disassembler FILE"
     )]
     NoTool,
     /// No instruction has this address: it is no multiple of 4.
     #[error("no instruction lies at {0:#x}: instructions lie at multiples of 4 bytes")]
     Unaligned(u64),
     /// The tool is too old for the GPU, or was built without the AMDGPU target.
-    #[error("{tool} does not know {processor} ({words}): install a newer LLVM, or pass --disassembler FILE")]
+    #[error(
+        "{tool} does not know {processor} ({words}), and {WITHOUT}: install a newer LLVM, or pass --disassembler FILE"
+    )]
     UnknownProcessor {
         /// The program.
         tool: String,
@@ -24,7 +30,9 @@ pub enum DisassembleError {
         words: String,
     },
     /// The program does not start.
-    #[error("cannot run {tool}: {error}; pass the path of llvm-objdump or llvm-mc with --disassembler FILE")]
+    #[error(
+        "cannot run {tool}: {error}, and {WITHOUT}: pass the path of llvm-objdump or llvm-mc with --disassembler FILE"
+    )]
     NotRun {
         /// The program.
         tool: String,

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use cache::{Block, MAX_KEPT};
-pub use error::{DisassembleError, ListingError};
+pub use error::{DisassembleError, ListingError, WITHOUT};
 pub use run::MAX_OUTPUT;
 pub use tools::MAX_TRIED;
 
@@ -124,6 +124,22 @@ impl Disassembler {
     pub fn new(program: Option<PathBuf>) -> Self {
         let named = program.map(Tool::named);
         Self { named, found: Mutex::default(), kept: Kept::default(), runs: None, time_limit: TIME_LIMIT }
+    }
+
+    /// The error of every request, if no tool is installed or the file of the user's tool is missing. Starts no tool.
+    #[must_use]
+    pub fn missing(&self) -> Option<DisassembleError> {
+        if let Some(Tool { path, .. }) = &self.named {
+            // The system looks up a name without a folder.
+            let error = path.metadata().err().filter(|_| path.is_absolute())?;
+            let (tool, error) = (path.display().to_string(), error.to_string());
+            return Some(DisassembleError::NotRun { tool, error });
+        }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.is_empty() {
+            *found = tools::installed();
+        }
+        found.is_empty().then_some(DisassembleError::NoTool)
     }
 
     /// Shares the results of its tools with the disassemblers of [`Self::of_another`].

@@ -212,7 +212,7 @@ impl Dump {
         &self.kinds
     }
 
-    pub(super) fn disassembler(&self) -> &Disassembler {
+    pub(crate) fn disassembler(&self) -> &Disassembler {
         &self.disassembler
     }
 

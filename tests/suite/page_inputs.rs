@@ -169,7 +169,7 @@ fn problems_are_whole_in_triage_and_counted_elsewhere() {
     for reason in &reasons {
         assert_eq!(info.matches(&format!("problem: {reason}\n")).count(), 1, "{reason}: {info}");
     }
-    for command in ["waves", "lanes", "locals", "registers", "backtrace", "objects", "report", "export"] {
+    for command in ["waves", "lanes", "registers", "backtrace", "objects", "report", "export"] {
         let counted = text(&output(&[command, &split]).stderr);
         assert_eq!(counted, "warning: 4 problems: lanescope info\n", "{command}");
     }
@@ -262,6 +262,32 @@ sys.exit(child.wait())
     let fault = piped.lines().find(|line| line.starts_with("fault: ")).unwrap();
     assert!(fault.chars().count() > COLUMNS, "{fault}");
     assert!(one_line(&shown).contains(&one_line(fault)), "{shown}");
+}
+
+/// Each page without LLVM's tools has what they add, and the remedy.
+#[test]
+fn pages_without_llvms_tools_name_what_they_add() {
+    let without = "without it there is no cause, no inferred caller and no instruction";
+    let call = "tests/fixtures/dumps/call-gfx90a-O0";
+    for words in [
+        &["triage"][..],
+        &["triage", "--hang", HALT],
+        &["backtrace", call],
+        &["info"],
+        &["report", "--format", "markdown"],
+        &["report", "--format", "html"],
+        &["doctor"],
+        &["disassemble"],
+    ] {
+        // The program itself is not looked up.
+        let found = program(words).env("PATH", "/nowhere").env("ROCM_PATH", "/nowhere").output().unwrap();
+        let shown = one_line(&(text(&found.stdout) + &text(&found.stderr)));
+        assert!(shown.contains(without) && shown.contains("apt install llvm"), "{words:?}: {shown}");
+    }
+    // With them no page has it.
+    assert!(!one_line(&(page(&["info"]) + &page(&["doctor"]) + &page(&[]))).contains(without));
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains("| for causes, inferred callers and instructions | `llvm-objdump`"), "README.md");
 }
 
 /// docs/triage.md lists all names of missing data.

@@ -153,27 +153,30 @@ fn a_dump_may_come_from_standard_input() {
         let bytes = fs::read(&path).unwrap();
         for command in commands {
             let typed = |dump: &str| -> Vec<String> {
-                let words = command.split(' ').map(|word| match word {
+                let each = command.split(' ').map(|word| match word {
                     "-" => dump.to_owned(),
                     "FILE" => words(&path).to_owned(),
                     "VIEWS" => words(&views).to_owned(),
                     word => word.to_owned(),
                 });
-                words.collect()
+                each.collect()
             };
-            let _ = fs::remove_dir_all(&views);
             let (of_file, of_pipe) = (typed(words(&path)), typed("-"));
-            let run = |words: &[String]| words.iter().map(String::as_str).collect::<Vec<_>>();
-            let expected = lanescope(&run(&of_file));
             let _ = fs::remove_dir_all(&views);
-            let found = piped(&run(&of_pipe), &bytes);
-            // Names of the dump and next commands are those of the file.
-            let shown = String::from_utf8(expected.stdout).unwrap();
+            let expected = lanescope(&of_file.iter().map(String::as_str).collect::<Vec<_>>());
+            let _ = fs::remove_dir_all(&views);
+            let found = piped(&of_pipe.iter().map(String::as_str).collect::<Vec<_>>(), &bytes);
+            let (name, shown) =
+                (path.file_name().unwrap().to_str().unwrap(), String::from_utf8(expected.stdout).unwrap());
+            // Names of the dump, also in next commands, which name a file.
             let line = |text: &str| {
-                one_line(&text.replace(words(&path), "standard input").replace("FILE", "standard input"))
+                let text = [words(&path), name, "FILE"]
+                    .iter()
+                    .fold(text.to_owned(), |text, name| text.replace(name, "standard input"));
+                one_line(&text).replace(" \\ ", " ")
             };
             assert_eq!(found.0, expected.status.code(), "{command}: {}", found.2);
-            assert_eq!(line(&found.1).replace(" \\ ", " "), line(&shown).replace(" \\ ", " "), "{command}");
+            assert_eq!(line(&found.1), line(&shown), "{command}");
             assert!(!found.1.contains("/dev/"), "{command}: {}", found.1);
         }
     }

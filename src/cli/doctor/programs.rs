@@ -155,10 +155,7 @@ pub(super) fn tools() -> Vec<Check> {
             path: None,
             version: None,
             fact: "not on the PATH and not in ROCm's folder".to_owned(),
-            notes: vec![
-                "no disassembly, no access and no lanes of a fault, no callers without call frame information"
-                    .to_owned(),
-            ],
+            notes: vec![disassembler::WITHOUT.to_owned()],
             command: Some("apt install llvm".to_owned()),
         }];
     };

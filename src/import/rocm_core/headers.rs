@@ -32,8 +32,6 @@ pub(super) struct Headers {
     pub(super) end: u64,
     /// Whether the file has all bytes of each PT_LOAD, by its headers: p_filesz is p_memsz.
     pub(super) is_whole: bool,
-    /// Whether headers of the table were never written.
-    pub(super) is_unfinished: bool,
 }
 
 /// A range of the file with its memory address.
@@ -155,8 +153,7 @@ fn sort(
     problems: &mut Problems,
 ) -> Headers {
     let end = table.saturating_add(bytes.len() as u64);
-    let mut headers =
-        Headers { machine, loads: Vec::new(), notes: Vec::new(), end, is_whole: true, is_unfinished: false };
+    let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new(), end, is_whole: true };
     let mut empty: Option<(u64, u32)> = None;
     for (index, header) in (0u32..).zip(bytes.chunks_exact(entry)) {
         let Some(header) = record::<ProgramHeader>(header, 0) else { break };
@@ -184,7 +181,6 @@ fn sort(
         let what = format!("{count} of {} are empty", bytes.len() / entry);
         let expected = "segments: the program that wrote the core stopped early";
         problems.report_at(name, at, "program headers", what, expected);
-        headers.is_unfinished = true;
     }
     headers
 }

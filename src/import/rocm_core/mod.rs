@@ -33,7 +33,6 @@ mod tests;
 mod wave;
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use self::agents::Agents;
@@ -164,20 +163,11 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
 /// The place of the GPUs' core, for the user of the core of their host process alone.
 fn elsewhere(host: &str, process: Option<u32>) -> String {
     let pid = process.map_or_else(|| "PID".to_owned(), |process| process.to_string());
-    let host_name = Path::new(host).file_name().map_or(host.into(), |name| name.to_string_lossy());
-    let (own, patterned) = (format!("gpucore.{pid}"), format!("{host_name}.gpu"));
-    let piped = format!("{own}.gpu");
-    let beside =
-        [&own, &patterned, &piped].into_iter().find(|name| Path::new(host).with_file_name(name).is_file());
-    let place = match beside {
-        Some(name) => format!("{name} is beside this one"),
-        None => format!(
-            "ROCm's runtime writes {own} into the working folder of the process, or {patterned} beside this one, or what \
-             HSA_COREDUMP_PATTERN names"
-        ),
-    };
-    let gpu = beside.map_or("GPUCORE", String::as_str);
-    format!("the GPUs' is a file of its own: {place}; open both: lanescope {gpu} --host-core {host_name}")
+    let host = host.rsplit('/').next().unwrap_or(host);
+    format!(
+        "the GPUs' core is a file of its own: ROCm's runtime writes gpucore.{pid} into the working folder of the process, \
+         {host}.gpu beside this one, or what HSA_COREDUMP_PATTERN names; open both: lanescope GPUCORE --host-core {host}"
+    )
 }
 
 /// Whether a core has GPU state: by a note, or by its machine.

@@ -38,7 +38,6 @@ fn all(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>, Option<String>) {
                 notes: Vec::new(),
                 end: 0,
                 is_whole: true,
-                is_unfinished: false,
             },
         )
     });
