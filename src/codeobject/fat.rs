@@ -3,7 +3,8 @@
 //! Clang Offload Bundler, "Bundled Binary File Layout" and "Compression and Decompression". A host ELF has bundles in
 //! section `.hip_fatbin`, one per linked object, padded with zeros between them. A compiler's intermediate file has one
 //! section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry. Programs with OpenMP, and objects of `-fgpu-rdc` by the new
-//! driver, have offload binaries in section `.llvm.offloading`.
+//! driver, have offload binaries in section `.llvm.offloading`; objects that `clang -r` linked, and the programs of such
+//! objects, in `.llvm.offloading.relocatable`.
 
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ use crate::integers::{u16_at, u32_at, u64_at};
 
 /// Section of a host program with HIP's bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
-/// Section of a host file with LLVM's offload binaries.
+/// Section of a host file with LLVM's offload binaries; more may follow its name after a point.
 const OFFLOAD_SECTION: &str = ".llvm.offloading";
 /// Maximum entries of all bundles of a file; ROCm's largest libraries have a few hundred.
 pub const MAX_ENTRIES: usize = 65_536;
@@ -223,7 +224,9 @@ impl FatFile {
                 break;
             }
             let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
-            if id.is_none() && ![FATBIN_SECTION, OFFLOAD_SECTION].contains(&section.name.as_str()) {
+            let rest = section.name.strip_prefix(OFFLOAD_SECTION);
+            let has_binaries = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+            if id.is_none() && !has_binaries && section.name != FATBIN_SECTION {
                 continue;
             }
             found = true;
@@ -231,7 +234,7 @@ impl FatFile {
                 Err(problem) => self.problems.push(problem),
                 Ok(bytes) => match id {
                     Some(id) => self.push(Some(id.to_owned()), section.offset, None, bytes),
-                    None if section.name == OFFLOAD_SECTION => self.offload_binaries(&bytes, section.offset),
+                    None if has_binaries => self.offload_binaries(&bytes, section.offset),
                     None => self.bundles(&bytes, section.offset, None, unpack_limit),
                 },
             }

@@ -46,17 +46,22 @@ fn packed() -> Vec<u8> {
     std::fs::read(output).expect("a binary")
 }
 
+fn clang(arguments: &[&str], input: &Path, output: &Path) -> FatFile {
+    let mut command = Command::new(newest_llvm("clang"));
+    command.args(arguments).arg(input).arg("-o").arg(output);
+    let done = command.output().expect("clang runs");
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    read(std::fs::read(output).expect("an object"))
+}
+
 /// An object of a HIP file with device code that is linked later.
-fn relocatable_device_code(driver: &str) -> Vec<u8> {
+fn relocatable_device_code(driver: &str) -> FatFile {
     let folder = tempfile::tempdir().expect("a folder");
     let [source, output] = ["k.hip", "k.o"].map(|name| folder.path().join(name));
     std::fs::write(&source, KERNEL).expect("written");
+    let gpus = ["--offload-arch=gfx90a", "--offload-arch=gfx1100", driver];
     let flags = ["-x", "hip", "-nogpuinc", "-nogpulib", "-fgpu-rdc", "-O1", "-c"];
-    let mut command = Command::new(newest_llvm("clang"));
-    command.args(flags).args(["--offload-arch=gfx90a", "--offload-arch=gfx1100", driver]);
-    let done = command.arg("-o").arg(&output).arg(&source).output().expect("clang runs");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    std::fs::read(output).expect("an object")
+    clang(&[&gpus[..], &flags].concat(), &source, &output)
 }
 
 /// A binary of version 2: a count of entries, and a size with each value.
@@ -123,13 +128,34 @@ fn version_2_has_several_entries() {
 
 #[test]
 fn objects_with_device_code_to_link_have_bitcode() {
-    let found = read(relocatable_device_code("--offload-new-driver"));
+    let found = relocatable_device_code("--offload-new-driver");
     assert_eq!(ids(&found), ["hip-amdgcn-amd-amdhsa--gfx1100", "hip-amdgcn-amd-amdhsa--gfx90a"]);
     assert!(found.entries.iter().all(|entry| entry.format() == ImageFormat::Bitcode));
-    let found = read(relocatable_device_code("--no-offload-new-driver"));
+    let found = relocatable_device_code("--no-offload-new-driver");
     let device: Vec<_> = found.entries.iter().filter(|entry| entry.processor().is_some()).collect();
     assert_eq!(device.len(), 2, "{:?}", ids(&found));
     assert!(device.iter().all(|entry| entry.format() == ImageFormat::Bitcode));
+}
+
+/// A target region in a program, in an object that clang linked with `-r`, and in a program of that object.
+#[test]
+fn linked_files_have_the_code_objects_of_target_regions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [source, object, output] = ["k.c", "k.o", "k.so"].map(|name| folder.path().join(name));
+    let text = "void scale(float *p) {\n#pragma omp target map(tofrom : p[0 : 64])\n  p[3] *= 2;\n}\n";
+    std::fs::write(&source, text).expect("written");
+    let linked = ["-fuse-ld=lld", "-nostdlib", "-fPIC"];
+    let device = ["-fopenmp", "--offload-arch=gfx90a", "-nogpulib", "-Xoffload-linker"];
+    let device = [&linked[..], &device, &["--unresolved-symbols=ignore-all"]].concat();
+    for found in [
+        clang(&[&device[..], &["-shared"]].concat(), &source, &output),
+        clang(&[&device[..], &["-r"]].concat(), &source, &object),
+        clang(&[&linked[..], &["-shared"]].concat(), &object, &output),
+    ] {
+        assert_eq!(found.problems, []);
+        assert_eq!(ids(&found), ["openmp-amdgcn-amd-amdhsa--gfx90a"]);
+        assert_eq!(found.entries[0].format(), ImageFormat::Elf);
+    }
 }
 
 #[test]
