@@ -17,7 +17,8 @@ pub(super) enum Holder {
 pub(super) enum Access {
     /// A load or store at a scalar register plus an offset in bytes of a lane.
     Memory { base: u8, offset: i32 },
-    /// `to` = a scalar register shifted right: converts bytes of the wave to bytes of a lane.
+    /// `to` = a scalar register shifted right: converts bytes of the wave to bytes of a lane. Only before GFX11: so no
+    /// number of a vector register that MODE extends (gfx12.5) counts.
     Scale { to: Holder, base: u8 },
     /// `to` = a register plus a number.
     Add { to: Holder, from: Holder, number: u32 },

@@ -131,8 +131,6 @@ impl FrameCode {
             Generation::Gfx940 | Generation::Gfx11 | Generation::Gfx12 | Generation::Gfx125
         );
         let rounded = frame.filter(|frame| matches!(frame, Value::Rounded { .. }) && !function.is_kernel);
-        // Addresses of objects pass through vector registers, whose numbers MODE extends.
-        let rounded = rounded.filter(|_| !encoding.extends_vgprs());
         let objects = rounded.map(|frame| FrameObjects::read(encoding, &layout, &paths, frame, by_lane));
         let reserves_memory = function.is_kernel && paths.reserves_memory;
         Ok(Self { parts, spans, objects, reserves_memory })

@@ -82,6 +82,7 @@ fn compute(how: Arithmetic, left: Value, right: Value) -> Value {
         (Arithmetic::Add, Constant(left), Constant(right)) => Constant(left.wrapping_add(right)),
         (Arithmetic::Sub, Constant(left), Constant(right)) => Constant(left.wrapping_sub(right)),
         (Arithmetic::And, Constant(left), Constant(right)) => Constant(left & right),
+        (Arithmetic::AndNot, Constant(left), Constant(right)) => Constant(left & !right),
         (Arithmetic::Add, value, Constant(number)) | (Arithmetic::Add, Constant(number), value) => {
             moved(value, number)
         }
@@ -89,6 +90,7 @@ fn compute(how: Arithmetic, left: Value, right: Value) -> Value {
         (Arithmetic::And, Entry(add), Constant(mask)) | (Arithmetic::And, Constant(mask), Entry(add)) => {
             Rounded { add, mask, plus: 0 }
         }
+        (Arithmetic::AndNot, Entry(add), Constant(mask)) => Rounded { add, mask: !mask, plus: 0 },
         _ => Unknown,
     }
 }

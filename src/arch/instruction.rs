@@ -56,6 +56,8 @@ pub(super) enum Arithmetic {
     Sub,
     /// `s_and_b32`.
     And,
+    /// The first one without the second: `s_andn2_b32`, `s_and_not1_b32`.
+    AndNot,
 }
 
 /// The effect of an instruction on scalar registers or on the flow of control.
@@ -117,11 +119,6 @@ impl Encoding {
         (code.len() >= usize::from(size)).then_some(Instruction { size, effect })
     }
 
-    /// Whether MODE extends the numbers of vector registers: v44 of an instruction may be v300.
-    pub(super) fn extends_vgprs(self) -> bool {
-        self.is_gfx125
-    }
-
     pub(super) fn family(self) -> Family {
         self.family
     }
@@ -177,12 +174,17 @@ impl Encoding {
         }
     }
 
+    /// The operations `s_mov_b32`, `s_setpc_b64`, `s_swappc_b64` and `s_rfe_b64`.
+    fn sop1_codes(self) -> (u32, u32, u32, u32) {
+        match self.family {
+            Family::Gfx9 => (0, 29, 30, 31),
+            Family::Gfx10 => (3, 32, 33, 34),
+            Family::Gfx11 | Family::Gfx12 => (0, 72, 73, 74),
+        }
+    }
+
     fn sop1(self, code: u32, to: u32, from: Operand) -> Effect {
-        let (mov, set_pc, rfe, swap_pc) = match self.family {
-            Family::Gfx9 => (0, 29, 31, 30),
-            Family::Gfx10 => (3, 32, 34, 33),
-            Family::Gfx11 | Family::Gfx12 => (0, 72, 74, 73),
-        };
+        let (mov, set_pc, swap_pc, rfe) = self.sop1_codes();
         match code {
             code if code == mov && to < SGPRS => Effect::Move { to: to as u8, from },
             code if code == set_pc || code == rfe => Effect::End,
@@ -197,15 +199,16 @@ impl Encoding {
     }
 
     fn sop2(self, code: u32, to: u32, left: Operand, right: Operand) -> Effect {
-        let and = match self.family {
-            Family::Gfx9 => 12,
-            Family::Gfx10 => 14,
-            Family::Gfx11 | Family::Gfx12 => 22,
+        let (and, and_not) = match self.family {
+            Family::Gfx9 => (12, 18),
+            Family::Gfx10 => (14, 20),
+            Family::Gfx11 | Family::Gfx12 => (22, 34),
         };
         let how = match code {
             0 | 2 => Arithmetic::Add,
             1 | 3 => Arithmetic::Sub,
             code if code == and => Arithmetic::And,
+            code if code == and_not => Arithmetic::AndNot,
             // s_cbranch_g_fork.
             41 if self.family == Family::Gfx9 => return Effect::Unknown,
             _ => return writes_pair(to),
@@ -375,14 +378,23 @@ impl Encoding {
             .is_some_and(|first| first >> 28 == 0b1011 && first >> 30 == 0b10 && bits(first, 27, 23) != 0)
     }
 
+    /// The pair of registers with the target of a jump, `s_setpc_b64`: the number of the first one.
+    pub(super) fn jump(self, code: &[u8]) -> Option<u8> {
+        let first = u32_at(code, 0)?;
+        let (_, set_pc, _, _) = self.sop1_codes();
+        let is_jump = first >> 23 == 0b1_0111_1101 && bits(first, 15, 8) == set_pc;
+        is_jump.then(|| bits(first, 7, 0) as u8)
+    }
+
     /// Whether the last instruction is a call: `s_swappc_b64` or `s_call_b64`, both one dword.
     pub(super) fn ends_with_call(self, code: &[u8]) -> bool {
         let Some(last) = code.last_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)) else { return false };
-        let (swap_pc, call) = match self.family {
-            Family::Gfx9 => (30, 21),
-            Family::Gfx10 => (33, 22),
-            Family::Gfx11 | Family::Gfx12 => (73, 20),
+        let call = match self.family {
+            Family::Gfx9 => 21,
+            Family::Gfx10 => 22,
+            Family::Gfx11 | Family::Gfx12 => 20,
         };
+        let (_, _, swap_pc, _) = self.sop1_codes();
         let is_swap = last >> 23 == 0b1_0111_1101 && bits(last, 15, 8) == swap_pc;
         let is_call = last >> 28 == 0b1011 && bits(last, 27, 23) == call;
         is_swap || is_call

@@ -105,6 +105,7 @@ fn effect_of(mnemonic: &str, operands: &[&str]) -> Effect {
         "s_add_u32" | "s_add_i32" | "s_addk_i32" => Arithmetic::Add,
         "s_sub_u32" | "s_sub_i32" => Arithmetic::Sub,
         "s_and_b32" => Arithmetic::And,
+        "s_andn2_b32" => Arithmetic::AndNot,
         other => panic!("{other}"),
     };
     let (left, right) = match operands {
@@ -125,7 +126,7 @@ fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
     for to in [30, 31, 32, 33, 34, 35] {
         for operand in &operands {
             texts.push(("s_mov_b32", vec![format!("s{to}"), operand.clone()]));
-            for mnemonic in ["s_add_i32", "s_add_u32", "s_sub_i32", "s_sub_u32", "s_and_b32"] {
+            for mnemonic in ["s_add_i32", "s_add_u32", "s_sub_i32", "s_sub_u32", "s_and_b32", "s_andn2_b32"] {
                 texts.push((mnemonic, vec![format!("s{to}"), "s32".to_owned(), operand.clone()]));
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! The dword at address a of lane l in private memory holds 256 a + l. The registers at a PC come from a small model
 //! that executes the text of llvm-objdump along a path from the function's entry. The start of a frame follows from
-//! the source: at the stack pointer on entry, rounded up to 128 bytes in `wide`, at 0 in a kernel.
+//! the source: at the stack pointer on entry, rounded up to 128 bytes in `wide` and to N bytes in `round_N`, at 0 in a
+//! kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -106,6 +107,9 @@ fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: Scalars) -> BTr
             }
             "s_addk_i32" | "s_addk_co_i32" => Some(of(0).wrapping_add(of(1))),
             "s_and_b32" if operands[0] == "s33" => Some(of(1) & of(2)),
+            "s_andn2_b32" | "s_and_not1_b32" if operands[0] == "s33" => Some(of(1) & !of(2)),
+            // The end of an object of variable size.
+            "v_readfirstlane_b32" if operands[0] == "s32" => Some(0x0dd0_0000),
             "v_readlane_b32" => lanes.get(&(operands[1].to_owned(), operands[2].parse().unwrap())).copied(),
             "v_writelane_b32" => {
                 let lane = operands[2].parse().unwrap();
@@ -132,7 +136,7 @@ fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: Scalars) -> BTr
         if let (Some(written), Some(register)) = (written, scalar(operands[0])) {
             scalars.insert(register, written);
         }
-        let ends = mnemonic.starts_with("s_setpc") || mnemonic == "s_endpgm" || mnemonic == "s_branch";
+        let ends = ["s_setpc_b64", "s_set_pc_i64", "s_endpgm", "s_branch"].contains(&mnemonic);
         if !ends {
             work.push((line.next, scalars.clone(), lanes.clone()));
         }
@@ -190,7 +194,10 @@ fn places_with(path: &Path, dwords: &[(u32, u32)], global: &[(u64, &[u8])]) -> P
         let frame = match symbol.name.as_str() {
             _ if is_kernel => 0,
             name if name.contains("wide") => ENTRY.next_multiple_of(128),
-            _ => ENTRY,
+            name => match name.split_once("round_") {
+                Some((_, rest)) => ENTRY.next_multiple_of(rest[..2].parse().unwrap()),
+                None => ENTRY,
+            },
         };
         // A part that the compiler split off begins with its own symbol.
         let cold = object.symbols().iter().find(|cold| cold.name == format!("{}.cold", symbol.name));
@@ -377,6 +384,31 @@ fn an_argument_on_the_stack_is_right_at_every_pc_of_its_function() {
         for function in ["wide", "narrow", "last"] {
             let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
             assert!(*shown > least(300, 20), "{gpu} {level} {function}: {shown}");
+            assert_eq!(*absent, 0, "{gpu} {level} {function}");
+        }
+    }
+}
+
+/// Frames that are rounded up. Where registers count bytes of a lane, clang 22 at -O2 rounds up to 32 and 64 bytes with
+/// `s_andn2_b32`; the arguments on the stack of a rounded frame are at s34.
+#[test]
+fn a_variable_of_a_rounded_frame_is_right_at_every_pc_of_its_function() {
+    let gpus = ["gfx942", "gfx90a", "gfx1030", "gfx1201", "gfx1100", "gfx1250"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let temporary = tempfile::tempdir().unwrap();
+    for (level, gpu) in sampled(["O2", "O0"].into_iter().flat_map(|level| gpus.map(|gpu| (level, gpu))), 5) {
+        let object = temporary.path().join(format!("{gpu}-{level}.hsaco"));
+        let flags = ["-g", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib"];
+        let mut command = Command::new(newest_llvm("clang++"));
+        command.args(flags).args([&format!("--offload-arch={gpu}"), &format!("-{level}"), "-x", "hip"]);
+        command.arg(folder.join("src/session/tests/frames/rounded.hip")).arg("-o").arg(&object);
+        command.arg("-I").arg(folder.join("tests/fixtures/kernels"));
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let counts = check(&object, Idiom::Xderef, 3);
+        for function in ["round_32", "round_64Dv4", "round_64_variable"] {
+            let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
+            assert!(*shown > least(60, 20), "{gpu} {level} {function}: {shown}");
             assert_eq!(*absent, 0, "{gpu} {level} {function}");
         }
     }
