@@ -13,6 +13,7 @@ mod error;
 mod fault_status;
 mod frame_access;
 mod frame_code;
+mod frame_end;
 mod frame_objects;
 mod frame_paths;
 mod instruction;
@@ -39,6 +40,7 @@ pub use frame_code::{
     CodePart, FRAME_POINTER, FrameCode, FrameStart, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER,
     ends_with_call,
 };
+pub use frame_end::{FunctionExit, function_exit, rounds_frame};
 pub use frame_objects::FrameObjects;
 pub use load::Targets;
 pub use processor::{Generation, Processor};

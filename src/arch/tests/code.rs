@@ -5,7 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::arch::instruction::{Arithmetic, Effect, Encoding, Operand};
-use crate::arch::{CodePart, FrameCode, FrameStart, FunctionCode, Processor, Targets, ends_with_call};
+use crate::arch::{
+    CodePart, FrameCode, FrameStart, FunctionCode, FunctionExit, Processor, Targets, ends_with_call,
+    function_exit,
+};
 use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
 use crate::sample::{least, sampled};
 
@@ -246,6 +249,37 @@ fn a_part_that_is_cut_leads_nowhere() {
     let code = FunctionCode { processor, entry: 0x900, parts: &parts, frame_register: 33, is_kernel: false };
     let found = FrameCode::read(code).unwrap();
     assert!(matches!(found.at(0x1000), FrameStart::Unknown(why) if why.contains("no path")));
+}
+
+#[test]
+fn the_way_out_of_a_function_is_followed_without_choices() {
+    const LINK: u32 = 0xbe9e_0004; // s_mov_b32 s30, s4
+    const READ: u32 = 0xbe9e_0104; // s_mov_b64 s[30:31], s[4:5]
+    const CALL: u32 = 0xbe8e_1e04; // s_swappc_b64 s[14:15], s[4:5]
+    const TAIL: u32 = 0xbe80_1d04; // s_setpc_b64 s[4:5]
+    const END: u32 = 0xbf81_0000; // s_endpgm
+    const OVER_ONE: u32 = 0xbf82_0001; // s_branch 1
+    const TO_ITSELF: u32 = 0xbf82_ffff; // s_branch -1
+    let exit = |words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        function_exit(Processor::named("gfx90a").unwrap(), CodePart { start: 0x1000, bytes: &bytes }, 0x1000)
+    };
+    for words in [&[RETURN][..], &[BACK, RESTORE, RETURN], &[OVER_ONE, LINK, RETURN]] {
+        assert_eq!(exit(words), Some(FunctionExit::Return), "{words:x?}");
+    }
+    assert_eq!(exit(&[RESTORE, TAIL, LINK]), Some(FunctionExit::Jump));
+    for words in [
+        &[LINK, RETURN][..],
+        &[READ, RETURN],
+        &[CALL, RETURN],
+        &[SKIP_ONE, NOP, RETURN],
+        &[TO_ITSELF, RETURN],
+        &[NOP, END],
+        &[NOP],
+        &[],
+    ] {
+        assert_eq!(exit(words), None, "{words:x?}");
+    }
 }
 
 /// compiled-code.md, section 1: a kernel begins at 0, or above the trap handler's dynamic VGPRs (gfx1200, measured).

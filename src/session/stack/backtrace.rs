@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::debuginfo::source_name;
-use crate::dwarf::{CallFrame as _, print};
+use crate::dwarf::print;
 use crate::session::disassembly::text;
 use crate::session::error::SourceError;
 use crate::session::objects::source::{Call, Source};
@@ -298,11 +298,7 @@ impl<'a> Frames<'a> {
     }
 
     fn cfa(&self, level: usize) -> Option<String> {
-        let cfa = self.walk.level(level).cfa().ok()?;
-        let inferred = match self.walk.is_caller_inferred(level) {
-            true => Inferred::NONE.with(InferredBy::CallerCode),
-            false => Inferred::NONE,
-        };
+        let (cfa, inferred) = self.walk.cfa(level).ok()?;
         Some(print::location(&cfa, LaneId(0), &*self.walk.kind) + &inferred.suffix())
     }
 

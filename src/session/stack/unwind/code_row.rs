@@ -71,6 +71,16 @@ pub(super) fn uncertain(state: &CallerState, kind: &WaveArch) -> BTreeSet<DwarfR
     scalars.chain(vectors).collect()
 }
 
+/// The rule of a return address in the registers of the calling convention.
+pub(super) fn link(kind: &WaveArch) -> Option<Placement<RegisterRule>> {
+    let mut code = Code::default();
+    for number in [LINK, LINK + 1] {
+        code.register(kind.sgpr(number)?.dwarf?);
+        code.piece(4);
+    }
+    code.rule().map(placed)
+}
+
 fn placed<T>(rule: T) -> Placement<T> {
     Placement { rule, at: ExprOffset(0), name: NAME }
 }

@@ -156,7 +156,7 @@ impl CallFrame for PhysicalFrame<'_> {
     }
 
     fn cfa(&self) -> Answer<Location> {
-        Ok(self.unwind()?.cfa()?)
+        Ok(self.walk.cfa(self.level)?.0)
     }
 
     fn entry_register(&self, register: DwarfReg, _: BitSize) -> Answer<Location> {

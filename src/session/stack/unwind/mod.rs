@@ -11,6 +11,7 @@ mod code_row;
 mod frame;
 mod prefetch;
 mod rules;
+mod table_faults;
 #[cfg(test)]
 pub(in crate::session) mod tests;
 mod unwinder;

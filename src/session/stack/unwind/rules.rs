@@ -97,6 +97,11 @@ pub(in crate::session) enum RulesError {
     NoCfa(RulesOrigin),
     #[error("{0} has no rule for the return address")]
     NoReturnAddress(RulesOrigin),
+    /// The function ends there.
+    #[error("{0} has the rules of the function's body at its end")]
+    RulesOfBody(EntryAt),
+    #[error("{0} gives the rounded frame pointer in place of the CFA")]
+    RoundedCfa(EntryAt),
     /// Call frame information has no rules, and neither has the function's code.
     #[error("{0}; {1}")]
     Code(Box<RulesError>, Box<CodeError>),

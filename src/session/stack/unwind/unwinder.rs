@@ -10,9 +10,7 @@ use crate::bounds::MAX_FRAMES;
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
-use crate::dwarf::{
-    self, CallFrame as _, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch,
-};
+use crate::dwarf::{self, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch};
 use crate::session::error::SourceError;
 use crate::session::objects::Loaded;
 use crate::session::stack::unwind::frame::PhysicalFrame;
@@ -45,7 +43,7 @@ pub(in crate::session) struct Unwinder<'a> {
     /// Whether a rule that fails to evaluate was reported.
     warned: Cell<bool>,
     /// The template of all frames' answers, without a frame: they share one budget.
-    answers: Answers,
+    pub(super) answers: Answers,
 }
 
 /// A function's activation, with the calls inlined into it.
@@ -57,7 +55,11 @@ pub(in crate::session) struct Physical<'a> {
     pub(in crate::session) lookup: Pc,
     /// The code at that PC.
     pub(in crate::session) code: Option<Code<'a>>,
-    /// The rules at that PC, looked up on demand: the table of a large code object is long.
+    /// The rules at that PC by the table, looked up on demand: the table of a large code object is long.
+    table: OnceCell<Option<Found>>,
+    /// Whether those rules were compared with the code, which reads the frame by them.
+    is_compared: Cell<bool>,
+    /// The rules at that PC.
     rules: OnceCell<Option<Found>>,
     /// Whether the rules of an inner frame come from the code of its function.
     pub(in crate::session) is_inferred: bool,
@@ -164,29 +166,49 @@ impl<'a> Unwinder<'a> {
     fn frame(&self, pc: Pc, lookup: Pc, is_inferred: bool) -> Physical<'a> {
         let code = self.code(lookup);
         let answers = self.answers.of_same_stack();
-        Physical { pc, lookup, code, rules: OnceCell::new(), is_inferred, saved: RefCell::default(), answers }
+        Physical {
+            pc,
+            lookup,
+            code,
+            table: OnceCell::new(),
+            is_compared: Cell::new(false),
+            rules: OnceCell::new(),
+            is_inferred,
+            saved: RefCell::default(),
+            answers,
+        }
     }
 
     fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, RulesError>> {
-        let look = || {
-            let code = frame.code?;
-            let capture = self.reader.dump().capture();
-            let object = code.loaded.object(capture).ok()?;
-            let table = code.loaded.rules(capture, &object, code.elf, self.reader.budget());
-            let lack = match &*table {
-                Ok(rules) => rules.lack(),
-                Err(why @ (RulesError::NoTable(_) | RulesError::NoEntry(_))) => Some(why.clone()),
-                Err(_) => None,
-            };
-            // A kernel has no caller. Compilers write tables without rules for it.
-            Some(match lack.filter(|_| !self.is_in_kernel(frame)) {
-                Some(why) => {
-                    code.loaded.caller_codes().rules(self.reader, self.wave, code.loaded, code.elf, &why)
-                }
-                None => table,
-            })
+        if let Some(known) = frame.rules.get() {
+            return known.as_deref();
+        }
+        let table = frame.table.get_or_init(|| self.looked_up(frame));
+        if frame.is_compared.replace(true) {
+            return table.as_deref();
+        }
+        let corrected = table.as_ref().and_then(|table| self.corrected(frame, table));
+        frame.rules.get_or_init(|| corrected.or_else(|| table.clone())).as_deref()
+    }
+
+    /// The rules of call frame information, otherwise those by the code.
+    fn looked_up(&self, frame: &Physical<'a>) -> Option<Found> {
+        let code = frame.code?;
+        let capture = self.reader.dump().capture();
+        let object = code.loaded.object(capture).ok()?;
+        let table = code.loaded.rules(capture, &object, code.elf, self.reader.budget());
+        let lack = match &*table {
+            Ok(rules) => rules.lack(),
+            Err(why @ (RulesError::NoTable(_) | RulesError::NoEntry(_))) => Some(why.clone()),
+            Err(_) => None,
         };
-        frame.rules.get_or_init(look).as_deref()
+        // A kernel has no caller. Compilers write tables without rules for it.
+        Some(match lack.filter(|_| !self.is_in_kernel(frame)) {
+            Some(why) => {
+                code.loaded.caller_codes().rules(self.reader, self.wave, code.loaded, code.elf, &why)
+            }
+            None => table,
+        })
     }
 
     /// The non-empty rules of a frame, or the reason that there are none.
@@ -384,7 +406,7 @@ impl<'a> Unwinder<'a> {
         let mut alike = alike.map(|(earlier, _)| earlier);
         alike.find(|earlier| {
             let context = self.level(*earlier);
-            let other = context.cfa().ok();
+            let other = context.unwind().ok().and_then(|unwind| unwind.cfa().ok());
             other.is_some_and(|other| place(&other) == place(cfa))
         })
     }
