@@ -15,7 +15,7 @@ use crate::json_of;
 use crate::slim::Scratch;
 
 /// An expected value as gdb 13 prints it in a Fortran frame.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Bool(truth) => if *truth { ".TRUE." } else { ".FALSE." }.to_owned(),
         Value::String(text) => format!("'{text}'"),

@@ -1,9 +1,17 @@
 //! Target regions of OpenMP by clang 22 and flang 22: stacks with the source's names, and the symbols beside them.
 
+use std::path::Path;
+
+use lanescope::report::print;
+use lanescope::session::Variables as _;
+use lanescope::session::print::Query;
+use lanescope::units::{LaneId, LaneSet};
 use serde_json::{Value, json};
 
+use super::fortran::text;
 use super::offload::{asked, cases};
-use crate::fixtures::one_line;
+use crate::fixtures::{one_line, open, session};
+use crate::json_of;
 use crate::slim::{Scratch, answer, words};
 use crate::support::sample::sampled;
 
@@ -73,7 +81,48 @@ fn stacks_have_the_names_and_lines_of_the_source() {
                 let found: Vec<Value> =
                     frames.map(|frame| json!([frame["function"], frame["symbol"], frame["line"]])).collect();
                 assert_eq!(found, expected, "{} wave {}", case.dump, wave["id"]);
+                assert_eq!(stack["frames"][0]["pc"], wave["pc"], "{}: {stack}", case.dump);
                 assert_eq!(stack["end"]["reason"], "outermost", "{}: {stack}", case.dump);
+            }
+        }
+    }
+}
+
+/// The model's variables with the frames that have them; `fields` is in `fortran`.
+const VARIABLES: [(&str, &[(&str, &[usize])]); 2] = [
+    ("loops", &[("a", &[3, 6]), ("i", &[3]), ("x", &[3])]),
+    ("regions", &[("n", &[1, 4, 6, 7]), ("result", &[0]), ("value", &[0])]),
+];
+/// Those with a value for each lane.
+const BY_LANE: [&str; 3] = ["i", "result", "value"];
+
+#[test]
+fn variables_have_the_values_of_the_source() {
+    for (source, variables) in VARIABLES {
+        let (_scratch, cases) = cases(source);
+        for case in sampled(&cases, 2) {
+            let values = case.expected["values"].as_object().unwrap();
+            let mut names: Vec<&str> = values.keys().map(String::as_str).collect();
+            names.sort_unstable();
+            assert_eq!(names, variables.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+            let (session, wave) = session(&open(Path::new(&case.dump)), 1);
+            let each = names.iter().find(|name| BY_LANE.contains(*name)).unwrap();
+            let with_values = values[*each].as_array().unwrap().iter().filter(|value| !value.is_null());
+            let lanes: LaneSet = (0..with_values.count() as u8).map(LaneId).collect();
+            for (name, frames) in variables {
+                for frame in *frames {
+                    let query = Query { path: (*name).to_owned(), letter: None };
+                    let printed = session.print(wave, lanes, *frame, &query).unwrap();
+                    let printed = json_of(print::json(&printed, None));
+                    let shown = printed["lanes"].as_array().unwrap();
+                    assert_eq!(shown.len(), lanes.iter().count(), "{name} of {}", case.dump);
+                    for (lane, shown) in shown.iter().enumerate() {
+                        let whole = &values[*name];
+                        let expected = if BY_LANE.contains(name) { &whole[lane] } else { whole };
+                        assert_eq!(shown["lane"], lane, "{name} of {}", case.dump);
+                        assert_eq!(shown["value"], text(expected), "{name} of {}: {shown}", case.dump);
+                    }
+                }
             }
         }
     }
