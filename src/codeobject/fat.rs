@@ -17,6 +17,7 @@ use crate::clean::clean;
 use crate::elf::read::{self, ElfError, machine, range};
 use crate::elf::{CompressionFormat, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AMDGPU, LE};
 use crate::integers::{u16_at, u32_at, u64_at};
+use crate::work::{self, Count};
 
 /// Section of a host program with HIP's bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
@@ -218,7 +219,7 @@ impl FatFile {
             return Err(CodeObjectError::Identity { what: "the host ELF", offset: 4, found, expected });
         }
         let sections = section::read_all(file, header, unpack_limit)?;
-        let mut found = false;
+        let (mut found, mut left) = (false, file.len());
         for section in &sections {
             if self.is_found {
                 break;
@@ -230,13 +231,31 @@ impl FatFile {
                 continue;
             }
             found = true;
-            match section.contents(file, unpack_limit) {
-                Err(problem) => self.problems.push(problem),
-                Ok(bytes) => match id {
-                    Some(id) => self.push(Some(id.to_owned()), section.offset, None, bytes),
-                    None if has_binaries => self.offload_binaries(&bytes, section.offset),
-                    None => self.bundles(&bytes, section.offset, None, unpack_limit),
-                },
+            let bytes = match (section.contents(file, unpack_limit), id) {
+                (Err(problem), _) => {
+                    self.problems.push(problem);
+                    continue;
+                }
+                (Ok(bytes), Some(id)) => {
+                    self.push(Some(id.to_owned()), section.offset, None, bytes);
+                    continue;
+                }
+                (Ok(bytes), None) => bytes,
+            };
+            // The unpacked bytes of compressed sections have a bound of their own.
+            if file.slice_ref(&bytes).is_some() {
+                let Some(rest) = left.checked_sub(bytes.len()) else {
+                    let what = format!("section {}", section.name);
+                    let why = "it overlaps other sections with code objects; the rest is left out".to_owned();
+                    self.problems.push(CodeObjectError::Malformed { what, offset: section.offset, why });
+                    break;
+                };
+                left = rest;
+            }
+            work::count(Count::Bytes, bytes.len() as u64);
+            match has_binaries {
+                true => self.offload_binaries(&bytes, section.offset),
+                false => self.bundles(&bytes, section.offset, None, unpack_limit),
             }
         }
         if found {

@@ -116,3 +116,17 @@ fn sections_that_overlap() {
             .prints("code-object", ".x");
     }
 }
+
+/// A host program with many sections of code objects over the same bytes.
+#[test]
+fn sections_of_a_host_program_that_overlap() {
+    for name in [".hip_fatbin", ".llvm.offloading"] {
+        let mut sections = vec![Section::new(".data", vec![1; 1_500_000])];
+        sections.extend((0..20_000).map(|_| Section::over(name, 0, 1)));
+        let mut program = code_object(sections);
+        // EM_X86_64.
+        program[18..20].copy_from_slice(&62u16.to_le_bytes());
+        let said = Hostile::with_code(&program).each(&["info DUMP", "code-object CODE"]);
+        said.prints("code-object", "it overlaps other sections with code objects");
+    }
+}
