@@ -9,8 +9,10 @@ use super::processor::Processor;
 
 /// The registers of the return address.
 const LINK: [u8; 2] = [30, 31];
-/// Maximum number of followed instructions: an epilogue has a few for each preserved register.
-const MAX_STEPS: usize = 1024;
+/// Maximum number of followed instructions of an epilogue, which has a few for each preserved register.
+const MAX_EPILOGUE: usize = 1024;
+/// Maximum number of instructions before that which rounds the frame pointer, which comes before others of the prologue.
+const MAX_PROLOGUE: usize = 64;
 
 /// The way out of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub enum FunctionExit {
 pub fn function_exit(processor: Processor, function: CodePart<'_>, address: u64) -> Option<FunctionExit> {
     let encoding = Encoding::of(processor)?;
     let mut at = address;
-    for _ in 0..MAX_STEPS {
+    for _ in 0..MAX_EPILOGUE {
         let (code, Instruction { size, effect }) = instruction(encoding, function, at)?;
         let is_written = match effect {
             Effect::Move { to, .. } | Effect::Compute { to, .. } => LINK.contains(&to),
@@ -53,12 +55,12 @@ pub fn function_exit(processor: Processor, function: CodePart<'_>, address: u64)
     None
 }
 
-/// Whether the code before the first branch or call rounds the frame pointer up, for an over-aligned object.
+/// Whether the first code, before a branch or call, rounds the frame pointer up, for an over-aligned object.
 #[must_use]
 pub fn rounds_frame(processor: Processor, function: CodePart<'_>) -> bool {
     let Some(encoding) = Encoding::of(processor) else { return false };
     let mut at = function.start;
-    for _ in 0..MAX_STEPS {
+    for _ in 0..MAX_PROLOGUE {
         let Some((code, Instruction { size, effect })) = instruction(encoding, function, at) else {
             return false;
         };
