@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::{CALLERS_BASE, CALLERS_FRAME, ENTRY, LOADED, Line, State, fixture, lines, run};
-use crate::codeobject::CodeObject;
+use crate::codeobject::{CodeObject, Symbol};
 use crate::sample::sampled;
 use crate::session::tests::Maker;
 use crate::session::{Session, Stack, Stacks as _};
@@ -34,9 +34,9 @@ impl Code {
     }
 
     fn function(&self, name: &str) -> Range<u64> {
-        let is_it = |(address, known): (u64, &str)| known.contains(name) && self.lines.contains_key(&address);
-        let mut symbols = self.object.symbols().iter();
-        let found = symbols.find(|symbol| symbol.size > 0 && is_it((symbol.value, &symbol.name))).unwrap();
+        let mut symbols = self.object.symbols().iter().filter(|symbol| symbol.size > 0);
+        let is_it = |symbol: &&Symbol| symbol.name.contains(name) && self.lines.contains_key(&symbol.value);
+        let found = symbols.find(is_it).unwrap();
         found.value..found.value + found.size
     }
 
