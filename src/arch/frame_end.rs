@@ -1,9 +1,9 @@
-//! Facts about a frame that straight runs of code show: the way out of the function, and a rounded frame pointer.
+//! Facts about a frame that straight runs of code show: the setup of the frame pointer, and the way out of the function.
 //!
 //! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions": s[30:31] hold the return address at entry and at the return.
 
 use super::frame_code::CodePart;
-use super::frame_paths::FRAME;
+use super::frame_paths::sets_frame;
 use super::instruction::{Arithmetic, Effect, Encoding, Instruction};
 use super::processor::Processor;
 
@@ -11,7 +11,7 @@ use super::processor::Processor;
 const LINK: [u8; 2] = [30, 31];
 /// Maximum number of followed instructions of an epilogue, which has a few for each preserved register.
 const MAX_EPILOGUE: usize = 1024;
-/// Maximum number of instructions before that which rounds the frame pointer, which comes before others of the prologue.
+/// Maximum number of followed instructions of a prologue: the frame pointer comes first.
 const MAX_PROLOGUE: usize = 64;
 
 /// The way out of a function.
@@ -55,25 +55,37 @@ pub fn function_exit(processor: Processor, function: CodePart<'_>, address: u64)
     None
 }
 
-/// Whether the first code, before a branch or call, rounds the frame pointer up, for an over-aligned object.
+/// The setup of a frame pointer by the first code of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameSetup {
+    /// Address behind the first instruction that writes it.
+    pub end: u64,
+    /// Whether it is rounded up, for an over-aligned object.
+    pub is_rounded: bool,
+}
+
+/// Returns the setup of the frame pointer before the first branch or call, if any.
 #[must_use]
-pub fn rounds_frame(processor: Processor, function: CodePart<'_>) -> bool {
-    let Some(encoding) = Encoding::of(processor) else { return false };
+pub fn frame_setup(processor: Processor, function: CodePart<'_>) -> Option<FrameSetup> {
+    let encoding = Encoding::of(processor)?;
+    let mut setup = None;
     let mut at = function.start;
     for _ in 0..MAX_PROLOGUE {
-        let Some((code, Instruction { size, effect })) = instruction(encoding, function, at) else {
-            return false;
-        };
-        match effect {
-            Effect::Compute { to: FRAME, how: Arithmetic::And | Arithmetic::AndNot, .. } => return true,
-            Effect::Branch { .. } | Effect::End | Effect::Unknown => return false,
-            _ if encoding.ends_with_call(code) => return false,
-            _ => {}
+        let Some((code, Instruction { size, effect })) = instruction(encoding, function, at) else { break };
+        let end = at.checked_add(u64::from(size))?;
+        if matches!(effect, Effect::Branch { .. } | Effect::End | Effect::Unknown)
+            || encoding.ends_with_call(code)
+        {
+            break;
         }
-        let Some(next) = at.checked_add(u64::from(size)) else { return false };
-        at = next;
+        if sets_frame(effect) {
+            let known = setup.get_or_insert(FrameSetup { end, is_rounded: false });
+            let rounds = [Arithmetic::And, Arithmetic::AndNot];
+            known.is_rounded |= matches!(effect, Effect::Compute { how, .. } if rounds.contains(&how));
+        }
+        at = end;
     }
-    false
+    setup
 }
 
 /// Decodes the instruction at an address of a function, with its bytes.

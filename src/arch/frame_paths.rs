@@ -272,7 +272,8 @@ fn reserves_memory(encoding: Encoding, entry: u64, layout: &Layout<'_>) -> bool 
     false
 }
 
-fn sets_frame(effect: Effect) -> bool {
+/// Whether an instruction writes the frame pointer.
+pub(super) fn sets_frame(effect: Effect) -> bool {
     match effect {
         Effect::Move { to, .. } | Effect::Compute { to, .. } => to == FRAME,
         Effect::Writes { first, count } => (first..first.saturating_add(count)).contains(&FRAME),

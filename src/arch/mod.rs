@@ -40,7 +40,7 @@ pub use frame_code::{
     CodePart, FRAME_POINTER, FrameCode, FrameStart, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER,
     ends_with_call,
 };
-pub use frame_end::{FunctionExit, function_exit, rounds_frame};
+pub use frame_end::{FrameSetup, FunctionExit, frame_setup, function_exit};
 pub use frame_objects::FrameObjects;
 pub use load::Targets;
 pub use processor::{Generation, Processor};

@@ -146,9 +146,10 @@ fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: State) -> BTree
             "s_andn2_b32" | "s_and_not1_b32" if operands[0] == "s33" => Some(of(1) & !of(2)),
             // The end of an object of variable size.
             "v_readfirstlane_b32" if operands[0] == "s32" => Some(0x0dd0_0000),
-            "v_readlane_b32" => {
-                state.lanes.get(&(operands[1].to_owned(), operands[2].parse().unwrap())).copied()
-            }
+            "v_readlane_b32" => operands[2].parse().ok().and_then(|lane| {
+                let holder = (operands[1].to_owned(), lane);
+                state.lanes.get(&holder).copied()
+            }),
             "v_writelane_b32" => {
                 let saved = of(1);
                 state.lanes.insert((operands[0].to_owned(), operands[2].parse().unwrap()), saved);

@@ -2,6 +2,7 @@
 //!
 //! * The end of a function: no rule follows the reload of its vector registers. Rules that read their lanes then find
 //!   the caller's data, in a recursion the valid return address of an outer activation.
+//! * The start of a function that keeps the caller's frame pointer in a lane: no rule has it before it is there.
 //! * A frame that is rounded up, for an over-aligned object: the CFA is the rounded frame pointer, and the slots are
 //!   relative to it also where the CFA is the stack pointer.
 //!
@@ -10,7 +11,9 @@
 use super::code_row;
 use super::rules::{Found, Rules, RulesError, RulesOrigin};
 use super::unwinder::{Code, Physical, Unwinder};
-use crate::arch::{CodePart, FRAME_POINTER, FunctionExit, Processor, Register, function_exit, rounds_frame};
+use crate::arch::{
+    CodePart, FRAME_POINTER, FrameSetup, FunctionExit, Processor, Register, frame_setup, function_exit,
+};
 use crate::codeobject::Bytes;
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Row, Unwind};
 use crate::dwarf::{Answer, Bits, ContextError, Location, Machine as _, Operation, Program, fetch};
@@ -29,8 +32,8 @@ impl FunctionBytes {
         CodePart { start: self.start, bytes: &self.bytes }
     }
 
-    fn rounds_frame(&self) -> bool {
-        rounds_frame(self.processor, self.part())
+    fn frame_setup(&self) -> Option<FrameSetup> {
+        frame_setup(self.processor, self.part())
     }
 }
 
@@ -48,14 +51,16 @@ impl Unwinder<'_> {
             true => function_exit(function.processor, function.part(), code.elf.0),
             false => None,
         };
-        // Slots are relative to the rounded frame pointer.
-        if exit.is_none() && (self.has_frame_pointer(row) || !function.rounds_frame()) {
+        let frame = self.kind.sgpr(FRAME_POINTER)?.dwarf?;
+        let is_suspect = |setup: FrameSetup| setup.is_rounded || setup.end <= code.elf.0;
+        let has_other_frame = !reads_frame(row, frame) && function.frame_setup().is_some_and(is_suspect);
+        if exit.is_none() && !has_other_frame {
             return None;
         }
         let why = RulesError::RulesOfBody(*entry);
         let by_code = code.loaded.caller_codes().rules(self.reader, self.wave, code.loaded, code.elf, &why);
         let is_right = match &*by_code {
-            Ok(rules) => self.agree(row, &rules.row, row.registers.keys()),
+            Ok(rules) => self.agree(row, &rules.row, row.registers.keys().chain([&frame])),
             // A jump may stay within the function.
             Err(_) if exit == Some(FunctionExit::Return) => {
                 let mut returned = row.clone();
@@ -78,8 +83,11 @@ impl Unwinder<'_> {
         let inferred = if self.is_caller_inferred(level) { by_code } else { Inferred::NONE };
         let rounded = match (self.rules(level), context.code()) {
             (Ok(Rules { entry: RulesOrigin::Entry(entry), row, .. }), Ok(code)) => {
-                let function = self.has_frame_pointer(row).then(|| self.function_bytes(code)).flatten();
-                function.is_some_and(|function| function.rounds_frame()).then_some((*entry, code))
+                let frame = self.kind.sgpr(FRAME_POINTER).and_then(|register| register.dwarf);
+                let is_framed = frame.is_some_and(|frame| reads_frame(row, frame));
+                let function = is_framed.then(|| self.function_bytes(code)).flatten();
+                let setup = function.and_then(|function| function.frame_setup());
+                setup.is_some_and(|setup| setup.is_rounded).then_some((*entry, code))
             }
             _ => None,
         };
@@ -107,16 +115,6 @@ impl Unwinder<'_> {
         registers(program).any(|register| self.kind.dwarf(register).is_ok_and(Register::is_vector))
     }
 
-    /// Whether the CFA is computed from the frame pointer by these rules.
-    fn has_frame_pointer(&self, row: &Row) -> bool {
-        let frame = self.kind.sgpr(FRAME_POINTER).and_then(|register| register.dwarf);
-        match &row.cfa.rule {
-            CfaRule::Register { register, .. } => Some(*register) == frame,
-            CfaRule::Expression(Ok(program)) => registers(program).any(|register| Some(register) == frame),
-            CfaRule::Expression(Err(_)) | CfaRule::Unspecified => false,
-        }
-    }
-
     /// Whether two rows give the innermost frame's caller the same registers, as far as both give them.
     fn agree<'r>(&self, one: &Row, other: &Row, registers: impl IntoIterator<Item = &'r DwarfReg>) -> bool {
         let context = self.level(0);
@@ -135,6 +133,15 @@ impl Unwinder<'_> {
         registers.into_iter().all(|register| {
             bits(one, *register).zip(bits(other, *register)).is_none_or(|(one, other)| is_same(&one, &other))
         })
+    }
+}
+
+/// Whether a row computes the CFA from the frame pointer.
+fn reads_frame(row: &Row, frame: DwarfReg) -> bool {
+    match &row.cfa.rule {
+        CfaRule::Register { register, .. } => *register == frame,
+        CfaRule::Expression(Ok(program)) => registers(program).any(|register| register == frame),
+        CfaRule::Expression(Err(_)) | CfaRule::Unspecified => false,
     }
 }
 

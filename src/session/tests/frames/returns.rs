@@ -1,6 +1,7 @@
-//! Callers at every PC of functions with the call frame information of LLVM's main branch, which has two faults
+//! Callers at every PC of functions with the call frame information of LLVM's main branch, which has faults
 //! (compiled-code.md, section 2): from the reload of the vector register with the return address to the return its rules
-//! read the caller's data, and the CFA of a rounded frame is the rounded frame pointer.
+//! read the caller's data, and the CFA of a rounded frame is the rounded frame pointer. By llvm-dwarfdump no rule has the
+//! caller's frame pointer before it is in a lane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -151,6 +152,10 @@ fn a_recursion_has_all_activations_at_every_pc() {
         let holder = text(*pcs.iter().find(restores).unwrap()).split(", ").nth(1).unwrap().to_owned();
         let reloads = |pc: &&u64| text(**pc).contains("load_") && text(**pc).contains(&holder);
         let reload = *pcs.iter().find(reloads).unwrap();
+        let sets = |pc: &&u64| text(**pc).starts_with("s_mov_b32 s33, s32");
+        let set = *pcs.iter().find(sets).unwrap();
+        let saves = |pc: &&u64| text(**pc).starts_with("v_writelane_b32");
+        let saved = *pcs.iter().find(saves).unwrap();
         let mut expected = Vec::new();
         for depth in [2, 3] {
             let mut entries = vec![code.entry(kernel)];
@@ -174,13 +179,13 @@ fn a_recursion_has_all_activations_at_every_pc() {
             let found: Vec<u64> = stack.frames[1..].iter().map(|frame| frame.pc.unwrap().0).collect();
             assert_eq!(found, callers, "{at}");
             for (frame, cfa) in cfas.iter().enumerate() {
-                assert_eq!(cfa_of(&stack, frame), cfa, "{at}");
+                assert_eq!(cfa_of(&stack, frame), cfa, "{at}: frame {frame}");
             }
             assert!(stack.end.is_normal(), "{at}");
             let is_inferred = !stack.frames[1].inferred.is_none();
-            assert_eq!(is_inferred, pc > reload, "{at}");
+            assert_eq!(is_inferred, pc > reload || (set + 4..=saved).contains(&pc), "{at}");
             inferred.extend(is_inferred.then_some(pc));
         }
-        assert!(inferred.len() >= 4, "{gpu} {level}: {inferred:x?}");
+        assert!(inferred.len() >= 7, "{gpu} {level}: {inferred:x?}");
     }
 }
