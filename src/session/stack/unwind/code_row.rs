@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::arch::WaveArch;
 use crate::dwarf::cfi::{CfaRule, Placement, RegisterRule, Row};
-use crate::dwarf::{Dialect, Encoding, Program};
+use crate::dwarf::{ContextError, Dialect, Encoding, Error, Program};
 use crate::isa::{CallerState, Execution, Half, Scalar, Slot, SlotBase, Vector};
 use crate::units::{DwarfReg, ExprOffset, WaveSize};
 
@@ -79,6 +79,12 @@ pub(super) fn link(kind: &WaveArch) -> Option<Placement<RegisterRule>> {
         code.piece(4);
     }
     code.rule().map(placed)
+}
+
+/// The rule of a register whose place is unknown, with the reason.
+pub(super) fn unknown(why: &'static str) -> Placement<RegisterRule> {
+    let error = Error { at: ExprOffset(0), op: NAME, cause: ContextError::not_captured(why).into() };
+    placed(RegisterRule::Expression(Err(Box::new(error))))
 }
 
 fn placed<T>(rule: T) -> Placement<T> {

@@ -8,6 +8,9 @@
 //!
 //! Measured with LLVM's main branch of 2026. A table without these faults agrees with the code, and counts.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::code_row;
 use super::rules::{Found, Rules, RulesError, RulesOrigin};
 use super::unwinder::{Code, Physical, Unwinder};
@@ -15,7 +18,7 @@ use crate::arch::{
     CodePart, FRAME_POINTER, FrameSetup, FunctionExit, Processor, Register, frame_setup, function_exit,
 };
 use crate::codeobject::Bytes;
-use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Row, Unwind};
+use crate::dwarf::cfi::{Answers, CfaRule, Placement, RegisterRule, Row, Unwind};
 use crate::dwarf::{Answer, Bits, ContextError, Location, Machine as _, Operation, Program, fetch};
 use crate::session::{Inferred, InferredBy};
 use crate::units::DwarfReg;
@@ -52,24 +55,35 @@ impl Unwinder<'_> {
             false => None,
         };
         let frame = self.kind.sgpr(FRAME_POINTER)?.dwarf?;
-        let is_suspect = |setup: FrameSetup| setup.is_rounded || setup.end <= code.elf.0;
-        let has_other_frame = !reads_frame(row, frame) && function.frame_setup().is_some_and(is_suspect);
-        if exit.is_none() && !has_other_frame {
+        let setup = if reads_frame(row, frame) { None } else { function.frame_setup() };
+        let is_set = setup.is_some_and(|setup| setup.end <= code.elf.0);
+        if exit.is_none() && !is_set && !setup.is_some_and(|setup| setup.is_rounded) {
             return None;
         }
         let why = RulesError::RulesOfBody(*entry);
         let by_code = code.loaded.caller_codes().rules(self.reader, self.wave, code.loaded, code.elf, &why);
-        let is_right = match &*by_code {
-            Ok(rules) => self.agree(row, &rules.row, row.registers.keys().chain([&frame])),
+        let changed = |register: DwarfReg, rule: Placement<RegisterRule>| {
+            let mut row = row.clone();
+            row.registers.insert(register, rule);
+            row
+        };
+        match &*by_code {
+            Ok(rules) => {
+                let registers = row.registers.keys().chain([&frame]);
+                (!self.agree(row, &rules.row, registers)).then_some(by_code)
+            }
             // A jump may stay within the function.
             Err(_) if exit == Some(FunctionExit::Return) => {
-                let mut returned = row.clone();
-                returned.registers.insert(row.return_address, code_row::link(&self.kind)?);
-                self.agree(row, &returned, [&row.return_address])
+                let returned = changed(row.return_address, code_row::link(&self.kind)?);
+                (!self.agree(row, &returned, [&row.return_address])).then_some(by_code)
             }
-            Err(_) => true,
-        };
-        (!is_right).then_some(by_code)
+            Err(_) if is_set && !row.registers.contains_key(&frame) => {
+                let row = changed(frame, code_row::unknown("no rule has the caller's frame pointer"));
+                let uncertain = BTreeSet::new();
+                Some(Arc::new(Ok(Rules { entry: RulesOrigin::Entry(*entry), row, uncertain })))
+            }
+            Err(_) => None,
+        }
     }
 
     /// The canonical frame address of a frame, with the inferences behind it.
