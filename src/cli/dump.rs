@@ -151,11 +151,13 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
     Ok(Supplied { file: PathBuf::from(file), address })
 }
 
-/// An error of a dump for an answer that has the dump's name before it: without a path of its own at the start.
+/// An error of a dump for an answer that has the dump's name before it: without a path of its own at the start, and
+/// without advice in further lines.
 pub(super) fn error_of(path: &Path, error: &Failure) -> String {
     let error = clean_lines(error.to_string());
+    let error = error.lines().next().unwrap_or_default();
     let own = format!("{}: ", standard_input::name_of(path));
-    error.strip_prefix(&own).unwrap_or(&error).to_owned()
+    error.strip_prefix(&own).unwrap_or(error).to_owned()
 }
 
 /// `0x7f0000201008`: a byte; `0x7f0000201xxx`, `0x7f0000201000`: a page, as reports print it; `0x7f0000201000+8`.
@@ -412,7 +414,7 @@ pub(super) struct Waves<'a> {
 }
 
 /// A wave's kind as `--kind` takes it.
-pub(super) fn kind_name(kind: &WaveArch) -> String {
+fn kind_name(kind: &WaveArch) -> String {
     format!("{}:{}", kind.target.name, kind.wave_size)
 }
 

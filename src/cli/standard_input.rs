@@ -48,7 +48,7 @@ enum Kept {
     /// Standard input is a file.
     Itself,
     /// A core of a stream.
-    Core(Spooled),
+    Core(Box<Spooled>),
     /// Another dump of a stream.
     Other(File),
 }
@@ -127,7 +127,7 @@ pub(super) fn stream(
     let is_core = first == ELFMAG;
     let whole = Cursor::new(first).chain(io::stdin());
     if is_core {
-        return Ok(Received(Kept::Core(slim::spool(whole, folder, patience, progress)?)));
+        return Ok(Received(Kept::Core(Box::new(slim::spool(whole, folder, patience, progress)?))));
     }
     let failed = |error: io::Error| format!("{}: cannot keep {NAME} there: {error}", folder.display());
     let mut file = tempfile::tempfile_in(folder).map_err(failed)?;

@@ -122,6 +122,12 @@ pub enum ListingError {
 }
 
 impl DisassembleError {
+    /// Whether a tool is missing, or too old for the GPU.
+    #[must_use]
+    pub fn is_lack_of_tool(&self) -> bool {
+        matches!(self, Self::NoTool | Self::NotRun { .. } | Self::UnknownProcessor { .. })
+    }
+
     /// Whether another tool may succeed. After a timeout no further tool runs.
     pub(super) fn is_of_this_tool(&self) -> bool {
         !matches!(self, Self::NoTool | Self::Unaligned(_) | Self::TimedOut { .. })

@@ -16,7 +16,7 @@ pub enum Detail {
     Rules,
     /// A line for each lane, or one line for neighbours with the same value.
     Full,
-    /// [`Self::Full`] with the location of each lane.
+    /// The same with locations: neighbours share a line if their locations are equal, too.
     Located,
 }
 
@@ -80,12 +80,16 @@ pub(super) fn lines(
         let parts = match (first.has_value(), detail) {
             (true, Detail::Rules) => rules(&values, list),
             (false, Detail::Rules) => rules(&values, |values| first_lines(equal(values))),
-            (true, Detail::Full | Detail::Located) => neighbours(&values),
+            (true, Detail::Full) => neighbours(&values),
+            (true, Detail::Located) => at_one_place(class, &values),
             (false, Detail::Full | Detail::Located) => equal(&values),
         };
         for (lanes, value) in parts {
-            let only = class.iter().find(|cell| lanes == LaneSet::one(cell.value.lane));
-            let place = only.filter(|_| detail == Detail::Located).and_then(|cell| cell.value.location());
+            // Lanes without a value may share a line from several places.
+            let is_one = first.has_value() || lanes.count() == 1;
+            let cell = class.iter().find(|cell| lanes.first() == Some(cell.value.lane));
+            let cell = cell.filter(|_| detail == Detail::Located && is_one);
+            let place = cell.and_then(|cell| cell.value.location());
             let place = place.map_or(String::new(), |place| style.dim(&format!("  [{place}]")));
             let words = format!("{}{mark}: {value}{missing}{behind}{place}", lane_list(lanes.iter()));
             rows.push(Row { lanes, words });
@@ -155,6 +159,17 @@ fn neighbours(values: &[Value<'_>]) -> Vec<(LaneSet, String)> {
         (part.iter().map(|(lane, _)| *lane).collect(), value)
     };
     values.chunk_by(|(_, one), (_, next)| one == next).map(part).collect()
+}
+
+/// Neighbours with the same value at the same location.
+fn at_one_place(class: &[&Cell<'_>], values: &[Value<'_>]) -> Vec<(LaneSet, String)> {
+    let each: Vec<_> = class.iter().map(|cell| cell.value.location()).zip(values).collect();
+    let parts = each.chunk_by(|(at, (_, one)), (other, (_, next))| at == other && one == next);
+    let part = |part: &[(Option<String>, &Value<'_>)]| {
+        let value = part.first().map_or(String::new(), |(_, (_, text))| text.to_string());
+        (part.iter().map(|(_, (lane, _))| *lane).collect(), value)
+    };
+    parts.map(part).collect()
 }
 
 /// All lanes with the same value.

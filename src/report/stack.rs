@@ -30,6 +30,9 @@ fn name(end: &StackEnd) -> String {
         StackEnd::CallerPcUnknown { .. } => "the return address cannot be read".to_owned(),
         StackEnd::CallFrame { .. } => "an error in call frame information".to_owned(),
         StackEnd::Cycle { .. } => "the PC and CFA of an earlier frame".to_owned(),
+        StackEnd::NoUnwindInformation { is_undecoded: true, .. } => {
+            format!("{}, and no tool of LLVM decodes the code", end.name().replace('_', " "))
+        }
         end => end.name().replace('_', " "),
     }
 }

@@ -158,7 +158,7 @@ fn a_change_is_checked_by_what_is_about_it() {
                 "hostile::faults::",
                 "report::forms::",
             ][..],
-            &["logs::agent::", "clients", "make-fixtures"][..],
+            &["logs::agent::", "lldb::", "make-fixtures"][..],
         ),
         ("src/import/umr/mod.rs", &["/^(import)::/", "logs::umr::", "gdb::"], &["triage::hangs::"]),
         ("src/cli/diff.rs", &["/^(cli)::/", "|diff::"], &["logs::agent::"]),

@@ -187,7 +187,7 @@ fn text_marks_lanes_that_are_not_active() {
     );
     assert_eq!(
         with("print", &["--lane", "1,3,60", "--full", "count"]),
-        "int count:\n  lanes 1, 3 (not yet entered): 1\n  lane 60: 1  [SGPR34]\n"
+        "int count:\n  lanes 1, 3 (not yet entered): 1  [SGPR34]\n  lane 60: 1  [SGPR34]\n"
     );
     for (form, behind) in [("--explain", "  ["), ("--full", "\n")] {
         let locals = with("locals", &["--lane", "0-3", form]);

@@ -271,7 +271,6 @@ fn pages_without_llvms_tools_name_what_they_add() {
     let call = "tests/fixtures/dumps/call-gfx90a-O0";
     for words in [
         &["triage"][..],
-        &["triage", "--hang", HALT],
         &["backtrace", call],
         &["info"],
         &["report", "--format", "markdown"],
@@ -283,6 +282,15 @@ fn pages_without_llvms_tools_name_what_they_add() {
         let found = program(words).env("PATH", "/nowhere").env("ROCM_PATH", "/nowhere").output().unwrap();
         let shown = one_line(&(text(&found.stdout) + &text(&found.stderr)));
         assert!(shown.contains(without) && shown.contains("apt install llvm"), "{words:?}: {shown}");
+    }
+    // Pages of many stacks are brief.
+    for words in [&["triage", "--hang", HALT][..], &["groups", call]] {
+        let found = program(words).env("PATH", "/nowhere").env("ROCM_PATH", "/nowhere").output().unwrap();
+        let shown = one_line(&text(&found.stdout));
+        assert!(
+            shown.contains("no unwind information, and no tool of LLVM decodes the code"),
+            "{words:?}: {shown}"
+        );
     }
     // With them no page has it.
     assert!(!one_line(&(page(&["info"]) + &page(&["doctor"]) + &page(&[]))).contains(without));

@@ -48,7 +48,7 @@ fn a_truncated_core_has_the_mark_and_a_status() {
     let (status, sentence, _) = triage(&path, &[]);
     assert_eq!(status, Some(0));
     assert!(!sentence.contains("truncated"), "{sentence}");
-    assert!(!String::from_utf8(lanescope(&["info", words(&path)]).stdout).unwrap().contains("truncated"));
+    assert!(!String::from_utf8(lanescope(&["info", words(&path)]).stdout).unwrap().contains("truncated:"));
     // The save areas are in the file, and without them.
     for length in [150_000, 20_000] {
         fs::write(&path, &whole[..length]).unwrap();
@@ -137,7 +137,7 @@ fn a_dump_may_come_from_standard_input() {
                 "waves -",
                 "locals -",
                 "export -",
-                "report - --format markdown",
+                "report - --format json",
                 "signature -",
                 "dwarf -",
                 "objects -",

@@ -15,7 +15,7 @@ use crate::cli::dump::{self, DumpArgs};
 use crate::cli::{Failure, Globals, output_file, steps};
 use crate::disassembler::Disassembler;
 use crate::postmortem;
-use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
+use crate::session::{Dump, DumpFacts as _, Inspect, Session};
 use crate::signature::Rules;
 use crate::triage::Step;
 

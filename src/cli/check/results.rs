@@ -17,6 +17,7 @@ pub(in crate::cli) struct Report {
 
 impl Schema for Report {
     const NAME: &'static str = "check";
+    const VERSION: u32 = 2;
 }
 
 /// The results of a file.

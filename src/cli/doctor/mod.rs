@@ -9,7 +9,7 @@ mod programs;
 #[cfg(test)]
 mod tests;
 
-pub(super) use programs::{Brand, on_path};
+pub(super) use programs::Brand;
 
 use std::fmt::Write as _;
 use std::io::Write;

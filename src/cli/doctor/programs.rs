@@ -191,7 +191,7 @@ fn folders() -> Vec<PathBuf> {
     std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()
 }
 
-pub(in crate::cli) fn on_path(name: &str) -> Option<PathBuf> {
+fn on_path(name: &str) -> Option<PathBuf> {
     folders().into_iter().map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 

@@ -62,8 +62,14 @@ pub(crate) fn selected(state: &mut State, request: Request<'_>, reply: &mut Repl
         Ok(thread)
     });
     let answer = thread.and_then(|thread| {
-        state.selection.choose(thread);
-        state.is_chosen = state.facade().is_lldb();
+        let is_lldb = state.facade().is_lldb();
+        if is_lldb {
+            // LLDB names its thread to the server only before it reads of it.
+            state.select(thread)?;
+        } else {
+            state.selection.choose(thread);
+        }
+        state.is_chosen = is_lldb;
         about(state, thread, Selected {})
     });
     send(answer, reply)

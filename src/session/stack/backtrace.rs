@@ -246,7 +246,8 @@ impl<'a> Frames<'a> {
         if let StackEnd::NoCodeObject { pc } = end
             && is_by_text
         {
-            end = StackEnd::NoUnwindInformation { pc, why: "the code object is not available".to_owned() };
+            let why = "the code object is not available".to_owned();
+            end = StackEnd::NoUnwindInformation { pc, why, is_undecoded: false };
         }
         if let StackEnd::NoUnwindInformation { why, .. } = &mut end
             && let Some(hint) = self.stated_return()

@@ -150,6 +150,8 @@ pub enum StackEnd {
         pc: Pc,
         /// The reason.
         why: String,
+        /// Whether the function's code might show the caller, and no tool decodes it.
+        is_undecoded: bool,
     },
     /// The place of the return address is known, but not its value.
     CallerPcUnknown {
@@ -248,7 +250,7 @@ impl fmt::Display for StackEnd {
             Self::PcNotCaptured => f.write_str("the PC was not captured"),
             Self::NoWorkItem => f.write_str("the lane has no work-item"),
             Self::NoCodeObject { pc } => write!(f, "no code object that can be read holds the PC {pc}"),
-            Self::NoUnwindInformation { pc, why } => write!(f, "no unwind information for {pc}: {why}"),
+            Self::NoUnwindInformation { pc, why, .. } => write!(f, "no unwind information for {pc}: {why}"),
             Self::CallerPcUnknown { place, why } => {
                 write!(f, "the return address is at {place} and cannot be read: {why}")
             }

@@ -19,7 +19,7 @@ use crate::codeobject::{CodeObject, ElfAddress, Symbol, assembled, newest_llvm};
 use crate::dwarf::clang_xderef::Idiom;
 use crate::sample::{least, sampled};
 use crate::session::print::{Query, VariableIn, Whereabouts};
-use crate::session::{Byte, Dump, InferredBy, LaneValue, Session, Stacks as _, ValueState, Variables as _};
+use crate::session::{Byte, Dump, InferredBy, LaneValue, Session, ValueState, Variables as _};
 use crate::units::{AddressSpace, LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;

@@ -19,7 +19,7 @@ use crate::dwarf::{
 use crate::session::MemoryAddress;
 use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::session::stack::frame::FrameContext;
-use crate::session::variables::lds_objects::Described;
+use crate::session::variables::lds_objects;
 use crate::units::{Address, BitSize, LaneId, LaneSet};
 
 /// An object in one lane of a frame.
@@ -126,7 +126,7 @@ impl<'a> LaneObject<'a> {
             location => {
                 let bytes = location.expression().filter(|bytes| !bytes.is_empty());
                 let program = self.context.decode(bytes.ok_or(DynamicError::NoVariable(attribute))?)?;
-                let (described, lanes) = (Described::number(size), LaneSet::one(self.lane));
+                let (described, lanes) = (lds_objects::Described::number(size), LaneSet::one(self.lane));
                 let (groups, _) = self.context.locate_whole(
                     self.context,
                     &program,

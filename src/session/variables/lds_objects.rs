@@ -133,7 +133,7 @@ impl FrameContext<'_> {
     }
 
     /// Whether the code with the location uses a vector register as an address of LDS.
-    fn is_used_as_address(&self, register: DwarfReg, described: &Described) -> Result<bool, UseUnknown> {
+    fn is_used_as_address(&self, register: DwarfReg, described: &Described) -> Result<bool, UseError> {
         let (walk, code) = (self.level.walk(), self.level.code()?);
         let load = code.loaded.address().0;
         let found = self.listing.get_or_init(|| {
@@ -148,7 +148,7 @@ impl FrameContext<'_> {
         let texts: Vec<&str> = all.map(|one| one.text.as_str()).collect();
         walk.reader.budget().take((texts.len() as u64).saturating_mul(INSTRUCTION_WORK), OWN_WORK)?;
         let object = code.loaded.object(walk.reader.dump().capture()).ok();
-        let processor = object.and_then(|object| object.processor()).ok_or(UseUnknown::Processor)?;
+        let processor = object.and_then(|object| object.processor()).ok_or(UseError::Processor)?;
         let number = self.kind().dwarf(register).ok().and_then(|of| of.name.strip_prefix('v')?.parse().ok());
         if number.is_some_and(|number| is_lds_address(texts, number, processor.generation)) {
             return Ok(true);
@@ -160,7 +160,7 @@ impl FrameContext<'_> {
         let whole = || listing.function.as_ref().map(|function| elf(function.start)..elf(function.end));
         let range = described.range.clone().or_else(whole);
         let is_whole = range.is_some_and(|range| first <= Some(range.start) && last >= Some(range.end));
-        if is_whole { Ok(false) } else { Err(UseUnknown::Part) }
+        if is_whole { Ok(false) } else { Err(UseError::Part) }
     }
 
     /// An upper bound of the bytes of LDS that variables explain; `None`: unknown.
@@ -182,7 +182,7 @@ impl FrameContext<'_> {
 
 /// The reason that the use of a register is unknown.
 #[derive(Debug, thiserror::Error)]
-enum UseUnknown {
+enum UseError {
     /// The frame has no code.
     #[error(transparent)]
     Frame(#[from] SourceError),

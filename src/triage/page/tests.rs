@@ -152,8 +152,8 @@ Stack     AMDGPU Wave 1:1:1:1 (0,0,0)/0: memory violation (page fault)
           #0  saxpy (0x7f0000102798) at tests/fixtures/kernels/saxpy.hip:54
 Missing   no page of the fault: add the program's output with --log FILE or
           --fault-address ADDRESS
-Next      Locals { wave: WaveId(0), id: 1, lane: Some(LaneId(24)) }
-          Instructions { wave: WaveId(0), id: 1, around: 5 }
+Next      Locals { wave: WaveId(0), id: 1, lane: Some(LaneId(24)), frame: 0 }
+          Instructions { wave: WaveId(0), id: 1, around: 5, frame: 0 }
           Log
           Debugger
 ";

@@ -53,6 +53,9 @@ const CODE: [DwAt; 8] = [
     constants::DW_AT_call_target_clobbered,
 ];
 
+/// Ranges of location lists, by the lists' offsets and the size of a number.
+type Lists = HashMap<(usize, Option<BitSize>), Rc<[Range<u64>]>>;
+
 /// The state of a unit's conversion.
 pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) unit: &'c Unit<'u>,
@@ -61,8 +64,7 @@ pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) plans: &'c mut Plans,
     pub(super) small: SmallPointers,
     pub(super) signed: Signed<'r>,
-    /// Ranges of location lists, by the lists' offsets and the size of a number.
-    pub(super) lists: HashMap<(usize, Option<BitSize>), Rc<[Range<u64>]>>,
+    pub(super) lists: Lists,
     pub(super) kernel: Kernel,
 }
 

@@ -32,13 +32,6 @@ const SOURCE: &str = "#define SHARED __attribute__((shared))\n\
     for (int k = 0; k < 5; k++) b.w[k] = in[i + k * n];\n\
     for (int k = 0; k < n; k++) b.w[in[k] % 5] += 1.0f;\n\
     out[i] = b.n + (int)b.w[in[5] % 5] + b.tag + (int)b.m; }\n\
-    struct Eight { short s[3]; char c[2]; };\n\
-    static inline __attribute__((device)) int sum(int *in, int n, int i) { Eight e;\n\
-    e.s[0] = in[i]; e.s[1] = in[i + 1]; e.s[2] = in[i + 2]; e.c[0] = 0; e.c[1] = 0;\n\
-    for (int k = 0; k < n; k++) e.s[in[k] & 1] += e.c[in[k + 3] & 1]++;\n\
-    return e.s[in[4] & 1] + e.c[in[2] & 1]; }\n\
-    KERNEL inlined(int *in, int *out, int n) { SHARED int tile[256]; int i = ITEM;\n\
-    tile[i] = in[i]; __builtin_amdgcn_s_barrier(); out[i] = sum(in, n, i) + tile[255 - i]; }\n\
     extern \"C\" __attribute__((device, noinline)) int leaf(int *a, int k) { return a[k & 15] + k; }\n\
     extern \"C\" __attribute__((device, noinline)) int middle(int *a, int k) { int big[32];\n\
     for (int i = 0; i < 32; i++) big[i] = a[i];\n\
@@ -168,7 +161,7 @@ fn objects_that_were_moved_to_lds_are_read_there() {
     for gpu in ["gfx90a", "gfx1100"] {
         let scratch = Scratch::new("moved");
         let code = compiled(&scratch, gpu, &[]);
-        let mut cases = vec![("tiny", "t", 4), ("bytes", "v", 4), ("inlined", "e", 8)];
+        let mut cases = vec![("tiny", "t", 4), ("bytes", "v", 4)];
         // On gfx90a `b` stays in private memory.
         cases.extend((gpu == "gfx1100").then_some(("body", "b", 40)));
         for (kernel, variable, bytes) in cases {

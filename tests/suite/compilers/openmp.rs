@@ -88,8 +88,11 @@ fn stacks_have_the_names_and_lines_of_the_source() {
     }
 }
 
-/// The model's variables with the frames that have them; `fields` is in `fortran`.
-const VARIABLES: [(&str, &[(&str, &[usize])]); 2] = [
+/// A variable with the frames that have it.
+type InFrames = (&'static str, &'static [usize]);
+
+/// The model's variables; `fields` is in `fortran`.
+const VARIABLES: [(&str, &[InFrames]); 2] = [
     ("loops", &[("a", &[3, 6]), ("i", &[3]), ("x", &[3])]),
     ("regions", &[("n", &[1, 4, 6, 7]), ("result", &[0]), ("value", &[0])]),
 ];

@@ -169,7 +169,7 @@ fn elements_of_a_vector_of_unknown_type_are_dwords() {
     let dump = at(&scratch, "triton/matmul-gfx90a-variables.hsaco", "gfx90a", 64, 0x1af0);
     let locals = answer(&["locals", &dump, "--lane", "7"]);
     let dwords = [7u128, 263, 519, 775].into_iter().rev().fold(0, |all, dword| all << 32 | dword);
-    assert!(locals.contains(&format!("vector total = {dwords}\n")), "{locals}");
+    assert!(locals.contains(&format!("vector total = {dwords} (inferred: lane's dword)\n")), "{locals}");
     assert!(locals.contains("float total = "), "{locals}");
     // gdb prints the first of a name; the first `a` has no location there.
     for (name, dwords) in [("total", "0x1b0700001a07"), ("a", "0x1f0700001e07")] {

@@ -170,8 +170,9 @@ fn the_disassembly_of_the_agent_of_2018() {
         );
         let path = super::file(name, text);
         let path = path.to_str().unwrap();
-        let json =
-            |command: &str| -> Value { serde_json::from_str(&run(&[command, "--json", path])).unwrap() };
+        let json = |command: &str| -> Value {
+            serde_json::from_str(&run(&[command, "--json", "--processor", "gfx900", path])).unwrap()
+        };
         (json("backtrace")["frames"][0].clone(), json("disassemble"))
     };
     for (name, heading, label, end, function, start, offset) in [

@@ -21,7 +21,8 @@ fn refused(path: &Path) -> String {
     let mut command = crate::support::lanescope();
     let output = command.arg("info").arg(path).stdin(Stdio::null()).output().unwrap();
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stderr).unwrap()
+    // Lines are folded.
+    String::from_utf8(output.stderr).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn all(gpus: &[Gpu]) -> Vec<Wave> {

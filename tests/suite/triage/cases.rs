@@ -19,6 +19,8 @@ pub(crate) struct Cases {
     pub(crate) faults: Vec<Case>,
     pub(crate) hangs: Vec<Case>,
     code: HashMap<String, Vec<u8>>,
+    /// Whether dumps of faults have the source, too.
+    has_sources: bool,
     /// A case at two moments has one code.
     tools: Disassembler,
 }
@@ -224,7 +226,8 @@ fn load_of(is_file: impl Fn(&str) -> bool, is_case: impl Fn(&str) -> bool, each:
         });
         cases.collect()
     };
-    Cases { faults: read(faults), hangs: read(hangs), code, tools: Disassembler::default().shared() }
+    let (faults, hangs) = (read(faults), read(hangs));
+    Cases { faults, hangs, code, has_sources: false, tools: Disassembler::default().shared() }
 }
 
 fn name_in(line: &str) -> &str {
@@ -260,6 +263,10 @@ impl Wave {
 }
 
 impl Cases {
+    pub(crate) fn with_sources(self) -> Self {
+        Self { has_sources: true, ..self }
+    }
+
     /// The code object of a case.
     pub(crate) fn code(&self, case: &Case) -> &[u8] {
         &self.code[&case.code]
@@ -287,7 +294,7 @@ impl Cases {
         if let Some(fault) = case.fault.as_ref().filter(|_| moment.has_report) {
             manifest["fault"] = json!([fault.entry(&case.name)]);
         }
-        let source = case.source();
+        let source = (self.has_sources || case.fault.is_none()).then(|| case.source());
         if let Some((path, _)) = &source {
             manifest["source"] = json!([{"path": path, "file": path}]);
         }
@@ -396,12 +403,13 @@ impl Case {
         self.gpu.starts_with("gfx9")
     }
 
-    /// The source of a hang, with its name in the line table: variables of LDS have names there, and no locations.
-    fn source(&self) -> Option<(String, Vec<u8>)> {
-        let stem = self.code.split('-').next().filter(|_| self.fault.is_none())?;
-        let path = format!("tests/fixtures/kernels/{stem}.hip");
+    /// The source, with its name in the line table. That of a hang names variables of LDS, which have no locations.
+    fn source(&self) -> (String, Vec<u8>) {
+        let stem = self.code.split('-').next().unwrap();
+        let path =
+            format!("tests/fixtures/kernels/{stem}.{}", if stem.ends_with("_cl") { "cl" } else { "hip" });
         let text = std::fs::read(crate::support::root().join(&path)).unwrap();
-        Some((path, text))
+        (path, text)
     }
 
     fn layout(&self) -> Value {

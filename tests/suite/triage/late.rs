@@ -64,7 +64,7 @@ fn in_common(one: &[Call], other: &[Call]) -> usize {
 /// The frame around each instruction of a function, at a PC in the call that is inlined at its end.
 #[test]
 fn frames_around_instructions_are_those_of_llvm_symbolizer() {
-    let cases = load_where(|name| name.starts_with("faults-gfx90a-O2."));
+    let cases = load_where(|name| name.starts_with("faults-gfx90a-O2.")).with_sources();
     let case = cases.faults.iter().find(|case| case.name.starts_with("null_member-")).unwrap();
     let session = Session::new(cases.open(case, MOMENT), None).unwrap();
     let wave = session.first_wave();
@@ -104,7 +104,7 @@ const KERNELS: [&str; 6] =
 fn the_frame_and_line_of_a_late_fault_are_those_of_the_access() {
     let (mut outer, mut left, mut inferred) = (0, 0, 0);
     for level in ["faults-gfx90a-O2.", "faults_cl-gfx1030-O2."] {
-        let cases = load_where(|name| name.starts_with(level));
+        let cases = load_where(|name| name.starts_with(level)).with_sources();
         let is_wanted = |case: &&Case| KERNELS.iter().any(|kernel| case.name.starts_with(kernel));
         let mut answers: Vec<(&Case, Suspect)> = Vec::new();
         for case in cases.faults.iter().filter(is_wanted) {
@@ -144,7 +144,7 @@ fn the_frame_and_line_of_a_late_fault_are_those_of_the_access() {
 /// tests/fixtures/kernels/faults.hip: the line of the access names `body`, which the inlined `finish` has not.
 #[test]
 fn pages_drafts_and_reports_are_of_the_access() {
-    let cases = load_where(|name| name.starts_with("faults-gfx90a-O2."));
+    let cases = load_where(|name| name.starts_with("faults-gfx90a-O2.")).with_sources();
     let case = cases.faults.iter().find(|case| case.name.starts_with("null_member-")).unwrap();
     let dump = cases.open(case, MOMENT);
     let session = Session::new(Arc::clone(&dump), None).unwrap();

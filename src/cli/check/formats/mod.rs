@@ -32,7 +32,7 @@ pub(super) enum Form {
     Junit,
     /// The Test Anything Protocol, version 14.
     Tap,
-    /// `lanescope.check/1`
+    /// `lanescope.check/2`
     Json,
 }
 

@@ -118,6 +118,11 @@ impl RulesError {
             other => other.to_string(),
         }
     }
+
+    /// Whether no tool decodes the function's code.
+    pub(super) fn is_undecoded(&self) -> bool {
+        matches!(self, Self::Code(_, code) if matches!(&**code, CodeError::Tool(error) if error.is_lack_of_tool()))
+    }
 }
 
 /// A possible cause of a missing entry.

@@ -44,8 +44,8 @@ impl Unwinder<'_> {
     /// The rules of the innermost frame in place of those of its table, where the table is wrong; `None`: it is right.
     pub(super) fn corrected(&self, frame: &Physical<'_>, table: &Found) -> Option<Found> {
         let Ok(Rules { entry: RulesOrigin::Entry(entry), row, .. }) = &**table else { return None };
-        // Outer frames are at a call.
-        if frame.pc != frame.lookup || row.is_outermost() {
+        // Outer frames are at a call, and kernels have no caller.
+        if frame.pc != frame.lookup || row.is_outermost() || self.is_in_kernel(frame) {
             return None;
         }
         let code = frame.code?;

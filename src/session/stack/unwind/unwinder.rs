@@ -266,7 +266,11 @@ impl<'a> Unwinder<'a> {
         }
         let none = |why: RulesError| match self.is_in_kernel(frame) {
             true => StackEnd::Outermost,
-            false => StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) },
+            false => StackEnd::NoUnwindInformation {
+                pc: frame.pc,
+                is_undecoded: why.is_undecoded(),
+                why: why.named(&*self.kind),
+            },
         };
         let rules = self.rules(level).map_err(none)?;
         if let Some(why) = rules.lack() {
@@ -330,7 +334,7 @@ impl<'a> Unwinder<'a> {
     }
 
     /// Whether a frame is in a kernel, by the symbol of its code.
-    fn is_in_kernel(&self, frame: &Physical<'_>) -> bool {
+    pub(super) fn is_in_kernel(&self, frame: &Physical<'_>) -> bool {
         let capture = self.reader.dump().capture();
         frame
             .code
@@ -381,7 +385,7 @@ impl<'a> Unwinder<'a> {
             // The rules have no source that a user can look up: the cause alone counts.
             RulesOrigin::Code(_) => {
                 let cause = error.cause.root().named(&*self.kind);
-                StackEnd::NoUnwindInformation { pc, why: format!("{origin}: {cause}") }
+                StackEnd::NoUnwindInformation { pc, why: format!("{origin}: {cause}"), is_undecoded: false }
             }
         }
     }
