@@ -1,6 +1,6 @@
 //! Facts about a frame that straight runs of code show: the setup of the frame pointer, and the way out of the function.
 //!
-//! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions": s[30:31] hold the return address at entry and at the return.
+//! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions": `s[30:31]` hold the return address at entry and at the return.
 
 use super::frame_code::CodePart;
 use super::frame_paths::sets_frame;
@@ -17,14 +17,14 @@ const MAX_PROLOGUE: usize = 64;
 /// The way out of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionExit {
-    /// A jump to s[30:31].
+    /// A jump to `s[30:31]`.
     Return,
     /// A jump to an address in other registers: a tail call, or a branch over a long distance.
     Jump,
 }
 
 /// Returns the way out of a function to which its code leads from an address on without a choice, a call, or a write to
-/// s[30:31]; `None`: there is no such way.
+/// `s[30:31]`; `None`: there is no such way.
 #[must_use]
 pub fn function_exit(processor: Processor, function: CodePart<'_>, address: u64) -> Option<FunctionExit> {
     let encoding = Encoding::of(processor)?;

@@ -37,11 +37,10 @@ fn without_words_the_demo_is_served() {
     let lines = BufReader::new(out.chain(errors)).lines().map_while(Result::ok);
     let lines: Vec<String> = lines.take_while(|line| !line.contains("gdb-remote 1234")).collect();
     let said = lines.join("\n");
-    assert!(said.starts_with("Serving the embedded demo: 8 waves"), "{said}");
-    assert!(
-        said.contains("target remote :1234") || said.contains("127.0.0.1:1234: Address already in use"),
-        "{said}"
-    );
+    // Another program may have the port.
+    let is_served =
+        said.starts_with("Serving the embedded demo: 8 waves") && said.contains("target remote :1234");
+    assert!(is_served || said.contains("127.0.0.1:1234: Address already in use"), "{said}");
 }
 
 #[test]

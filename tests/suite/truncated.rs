@@ -173,7 +173,7 @@ fn a_dump_may_come_from_standard_input() {
                 let text = [words(&path), name, "FILE"]
                     .iter()
                     .fold(text.to_owned(), |text, name| text.replace(name, "standard input"));
-                one_line(&text).replace(" \\ ", " ")
+                one_line(&text).replace(" \\ ", " ").replace("serve - ", "serve standard input ")
             };
             assert_eq!(found.0, expected.status.code(), "{command}: {}", found.2);
             assert_eq!(line(&found.1), line(&shown), "{command}");

@@ -163,17 +163,15 @@ fn the_disassembly_of_the_agent_of_2018() {
                 \ts_waitcnt lgkmcnt(0)             // 00000000130C: BF8CC07F\n\
                 \tflat_store_dword v[2:3], v0      // 000000001310: DC700000 00000002\nBB0_2:\n\
                 ; /nowhere/store.cl:13\n\ts_endpgm                        // 000000001318: BF810000\n";
-    let listed = |name: &str, heading: &str, label: &str, end: &str| {
+    let log = |name: &str, heading: &str, label: &str, end: &str| {
         let text = format!(
             "{wave}{heading}\n\n/nowhere/object_0:\tfile format ELF64-amdgpu-hsacobj\n\nDisassembly of section .text:\n\
              {label}\n{rows}\n{end}\n"
         );
-        let path = super::file(name, text);
-        let path = path.to_str().unwrap();
-        let json = |command: &str| -> Value {
-            serde_json::from_str(&run(&[command, "--json", "--processor", "gfx900", path])).unwrap()
-        };
-        (json("backtrace")["frames"][0].clone(), json("disassemble"))
+        super::file(name, text).to_str().unwrap().to_owned()
+    };
+    let json = |command: &str, path: &str| -> Value {
+        serde_json::from_str(&run(&[command, "--json", "--processor", "gfx900", path])).unwrap()
     };
     for (name, heading, label, end, function, start, offset) in [
         ("oldest", "Faulty Code Object:", "store:", "Faulty PC offset: 1310", "store", None, None),
@@ -198,7 +196,9 @@ fn the_disassembly_of_the_agent_of_2018() {
             Some(0x20c),
         ),
     ] {
-        let (frame, listing) = listed(name, heading, label, end);
+        let path = log(name, heading, label, end);
+        let (stack, listing) = (json("backtrace", &path), json("disassemble", &path));
+        let frame = &stack["frames"][0];
         let shown = ["function", "file", "line"].map(|key| frame[key].clone());
         assert_eq!(json!(shown), json!([function, "/nowhere/store.cl", 12]), "{name}");
         let row = |one: &Value| json!([one["address"], one["text"], one["line"], one["current"]]);
@@ -213,8 +213,8 @@ fn the_disassembly_of_the_agent_of_2018() {
         assert_eq!(listing["instructions"][0]["offset"], json!(offset), "{name}");
     }
     // Without the offset, no address is known.
-    let (frame, listing) = listed("cut", "Code Object:", "store:", "PC offset: 13 10");
-    assert_eq!((&frame["function"], &listing["instructions"]), (&Value::Null, &json!([])));
+    let stack = json("backtrace", &log("cut", "Code Object:", "store:", "PC offset: 13 10"));
+    assert_eq!(stack["frames"][0]["function"], Value::Null, "{stack}");
 }
 
 #[test]
