@@ -12,9 +12,10 @@ use std::path::PathBuf;
 
 use super::dump::{CAPTURES, CaptureArgs, supplied};
 use super::value::ValueError;
+use super::wave_choice::WaveChoice;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
-use crate::diff::{self, Diff, DiffError, Options};
+use crate::diff::{self, Diff, DiffError, Options, Pairs};
 use crate::import::Supplied;
 use crate::report::Style;
 use crate::report::schema::Document;
@@ -27,10 +28,10 @@ pub(super) struct Args {
     /// The second dump
     #[arg(value_name = "B")]
     b: PathBuf,
-    /// Compare wave A of the first dump with wave B of the second, by their ids; may be repeated [default: by stack
-    /// and work-group]
-    #[arg(long, short, value_name = "A:B", value_parser = pair)]
-    wave: Vec<(u32, u32)>,
+    /// Compare wave A of the first dump with wave B of the second, by their ids; may be repeated. `all` pairs the waves
+    /// by stack and work-group; `faulted` compares those of them that stopped for a fault in either dump [default: all]
+    #[arg(long, short, value_name = "A:B", value_parser = pairs)]
+    wave: Vec<PairsArg>,
     /// Only waves of that kind: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
@@ -93,12 +94,41 @@ struct OfB {
 #[error("{0}")]
 pub(super) struct InputError(Failure);
 
-/// `3:7`, or `3` for the same id in both dumps.
-fn pair(text: &str) -> Result<(u32, u32), ValueError> {
-    let wrong = |_| ValueError::NotOfForm("ids of two waves, 3:7", text.to_owned());
+/// The value of one `--wave`.
+#[derive(Clone, Debug)]
+enum PairsArg {
+    /// The waves with these ids.
+    Ids(u32, u32),
+    /// Waves by stack and work-group.
+    ByStack(Pairs),
+}
+
+/// `3:7`, `3` for the same id in both dumps, `all` or `faulted`.
+fn pairs(text: &str) -> Result<PairsArg, ValueError> {
+    match WaveChoice::named(text) {
+        Some(WaveChoice::All) => return Ok(PairsArg::ByStack(Pairs::All)),
+        Some(WaveChoice::Faulted) => return Ok(PairsArg::ByStack(Pairs::Faulted)),
+        _ => {}
+    }
+    let wrong = |_| ValueError::NotOfForm("ids of two waves, 3:7, or all, or faulted", text.to_owned());
     let id = |word: &str| word.trim().parse::<u32>().map_err(wrong);
     let (a, b) = text.split_once(':').unwrap_or((text, text));
-    Ok((id(a)?, id(b)?))
+    Ok(PairsArg::Ids(id(a)?, id(b)?))
+}
+
+/// The pairs of all `--wave`.
+fn chosen(args: &[PairsArg]) -> Result<Pairs, Failure> {
+    let mut ids = Vec::new();
+    for one in args {
+        match one {
+            PairsArg::Ids(a, b) => ids.push((*a, *b)),
+            PairsArg::ByStack(pairs) if args.len() == 1 => return Ok(pairs.clone()),
+            PairsArg::ByStack(_) => {
+                return Err("--wave all and --wave faulted take no other --wave beside them".into());
+            }
+        }
+    }
+    Ok(if ids.is_empty() { Pairs::All } else { Pairs::Ids(ids) })
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -134,9 +164,10 @@ fn compared(args: &Args, targets: &Targets) -> Result<Diff, Failure> {
         let from = DumpArgs { dump: Some(path.clone()), debug_dirs, with, is_verbose, ..DumpArgs::default() };
         dump::open(&from, targets)
     };
+    let pairs = chosen(&args.wave)?;
     let (of_a, of_b) = (&args.of_a, &args.of_b);
     let a = open(&args.a, &of_a.a_host_core, &of_a.a_code_object, of_a.a_r_version)?;
     let b = open(&args.b, &of_b.b_host_core, &of_b.b_code_object, of_b.b_r_version)?;
-    let options = Options { pairs: args.wave.clone(), kind: args.kind.clone(), values: args.most_values };
+    let options = Options { pairs, kind: args.kind.clone(), values: args.most_values };
     Ok(Diff::new(&a, &b, &options)?)
 }

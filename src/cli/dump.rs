@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Failure;
 use super::choice::choice;
 use super::value::ValueError;
+use super::wave_choice::{WaveChoice, WaveChoices, wave_choices};
 use super::{standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{Capture, FaultAddress, PAGE, Wave};
@@ -21,7 +22,9 @@ use crate::import::{self, LocalFiles, Options, Supplied};
 use crate::notation;
 use crate::questions::Focus;
 use crate::session::work_item::{self, GridPlace, WorkItemError};
-use crate::session::{Dump, Inspect, Session, Waves as _, is_kind};
+use crate::session::{
+    Dump, IdRanges, Inspect, Session, Waves as _, has_faulted, id_ranges, is_kind, range_without,
+};
 use crate::triage::{self, Scene, Triage, WaveState};
 use crate::units::WaveId;
 
@@ -185,18 +188,39 @@ fn fault_address(text: &str) -> Result<FaultAddress, ValueError> {
 /// The choice of waves, the same in every command. `super::command` adds each command's default to the help.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct WaveArgs {
-    /// Waves by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 1-3,7
-    #[arg(long, short, value_name = "IDS", value_parser = wave_ids)]
-    wave: Vec<WaveIds>,
+    /// Waves by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 1-3,7; `all`; `faulted`, those that stopped
+    /// for a fault
+    #[arg(long, short, value_name = "IDS", value_parser = wave_choices)]
+    wave: Vec<WaveChoices>,
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
 }
 
 impl WaveArgs {
-    /// The ids of `--wave`; `None` without it.
-    pub(super) fn ids(&self) -> Option<Vec<RangeInclusive<u32>>> {
-        let ids = self.wave.iter().flat_map(|WaveIds(ids)| ids.iter().cloned());
-        (!self.wave.is_empty()).then(|| ids.collect())
+    /// The ids of `--wave`; `None` without it. `all` and `faulted` are waves of `kind`, if there is one.
+    ///
+    /// # Errors
+    /// The dump has no waves of the kind, or none that faulted.
+    pub(super) fn ids(
+        &self,
+        dump: &Arc<Dump>,
+        kind: Option<&str>,
+    ) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
+        let mut ids = Vec::new();
+        for choice in self.choices() {
+            ids.extend(choice.ids(dump, kind)?);
+        }
+        Ok((!self.wave.is_empty()).then_some(ids))
+    }
+
+    fn choices(&self) -> impl Iterator<Item = &WaveChoice> {
+        self.wave.iter().flat_map(|WaveChoices(choices)| choices)
+    }
+
+    /// Whether the options choose several waves, or may do so.
+    pub(super) fn are_several(&self) -> Result<bool, Failure> {
+        let several = self.choices().count() > 1 || self.choices().any(WaveChoice::is_of_several);
+        Ok(several && self.at.place()?.is_none())
     }
 
     /// Checks the options against each other, before a dump is opened.
@@ -213,7 +237,7 @@ impl WaveArgs {
         dump: &Arc<Dump>,
         kind: Option<&str>,
     ) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
-        let ids = self.ids();
+        let ids = self.ids(dump, kind)?;
         Waves { dump, kind, ids: ids.as_deref(), at: &self.at }.chosen()
     }
 }
@@ -422,13 +446,6 @@ fn kind_name(kind: &WaveArch) -> String {
 type Focused = (Vec<Session>, Vec<(usize, Focus)>);
 
 impl Waves<'_> {
-    /// Whether the options choose several waves, or may do so.
-    pub(super) fn are_several(&self) -> Result<bool, Failure> {
-        let is_range = |ids: &RangeInclusive<u32>| ids.start() != ids.end();
-        let several = self.ids.is_some_and(|ids| ids.len() > 1 || ids.iter().any(is_range));
-        Ok(several && self.at.place()?.is_none())
-    }
-
     /// Sessions, and the waves of questions about one wave, with the indices of their sessions.
     ///
     /// Without `--wave` it is the wave that faulted, else the first one. `--work-item` chooses a wave and a lane, in the
@@ -487,8 +504,7 @@ impl Waves<'_> {
     /// A session for each kind of waves, over the chosen ones.
     pub(super) fn by_kind(&self) -> Result<Vec<Session>, Failure> {
         let chosen = self.chosen()?;
-        let ids = chosen.as_deref();
-        let listed = ids.map(|ids| self.listed(ids)).transpose()?;
+        let listed = chosen.as_deref().map(|ids| self.listed(ids)).transpose()?;
         let mut sessions = Vec::new();
         for (kind, _) in self.dump.kinds() {
             let name = kind_name(kind);
@@ -496,20 +512,16 @@ impl Waves<'_> {
                 continue;
             }
             let session = Session::new(Arc::clone(self.dump), Some(&name))?;
-            match (ids, &listed) {
-                (Some(ids), Some(listed)) => {
-                    let of_kind: Vec<u32> = listed
-                        .iter()
-                        .filter(|(_, kind)| *kind == name)
-                        .filter_map(|(wave, _)| Some(self.dump.capture().wave(*wave)?.id))
-                        .collect();
-                    let ids: Vec<RangeInclusive<u32>> =
-                        ids.iter().filter(|ids| of_kind.iter().any(|id| ids.contains(id))).cloned().collect();
+            match &listed {
+                Some(listed) => {
+                    let of_kind = listed.iter().filter(|(_, kind)| *kind == name);
+                    let ids = of_kind.filter_map(|(wave, _)| Some(self.dump.capture().wave(*wave)?.id));
+                    let ids = id_ranges(ids);
                     if !ids.is_empty() {
                         sessions.push(session.of_waves(&ids)?);
                     }
                 }
-                _ => sessions.push(session),
+                None => sessions.push(session),
             }
         }
         if let (true, Some(_)) = (sessions.is_empty(), self.kind) {
@@ -522,65 +534,51 @@ impl Waves<'_> {
     /// The waves with these ids, in the dump's order, each with its kind.
     fn listed(&self, ids: &[RangeInclusive<u32>]) -> Result<Vec<(WaveId, String)>, Failure> {
         let capture = self.dump.capture();
-        let all = || (0u32..).zip(&capture.waves);
-        for ids in ids {
-            let mut of_range = all().filter(|(_, wave)| ids.contains(&wave.id)).peekable();
-            let Some((_, first)) = of_range.peek() else {
-                let ids = notation::range(&(ids.start(), ids.end()));
-                return Err(format!(
-                    "{} has no wave with the id {ids}; `lanescope waves` lists the ids",
-                    capture.name
-                )
-                .into());
-            };
-            let (id, kind) = (first.id, kind_name(&first.kind));
-            if self.kind.is_some_and(|asked| !of_range.any(|(_, wave)| is_kind(&wave.kind, asked))) {
-                return Err(format!("wave {id} is a {kind} wave, not what --kind asks for").into());
-            }
+        if let Some(ids) = range_without(ids, capture.waves.iter().map(|wave| wave.id)) {
+            let ids = notation::range(&(ids.start(), ids.end()));
+            return Err(format!(
+                "{} has no wave with the id {ids}; `lanescope waves` lists the ids",
+                capture.name
+            )
+            .into());
         }
-        let is_chosen = |wave: &Wave| {
-            ids.iter().any(|ids| ids.contains(&wave.id))
-                && self.kind.is_none_or(|asked| is_kind(&wave.kind, asked))
-        };
-        let chosen = all().filter(|(_, wave)| is_chosen(wave));
+        let is_of_kind = |wave: &Wave| self.kind.is_none_or(|asked| is_kind(&wave.kind, asked));
+        let of_kind = capture.waves.iter().filter(|wave| is_of_kind(wave)).map(|wave| wave.id);
+        if let Some(ids) = range_without(ids, of_kind)
+            && let Some(Wave { id, kind, .. }) = capture.waves.iter().find(|wave| ids.contains(&wave.id))
+        {
+            let kind = kind_name(kind);
+            return Err(format!("wave {id} is a {kind} wave, not what --kind asks for").into());
+        }
+        let ids = IdRanges::new(ids);
+        let all = (0u32..).zip(&capture.waves);
+        let chosen = all.filter(|(_, wave)| ids.contains(wave.id) && is_of_kind(wave));
         Ok(chosen.map(|(ordinal, wave)| (WaveId(ordinal), kind_name(&wave.kind))).collect())
     }
 }
 
-/// The ids of one `--wave`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WaveIds(Vec<RangeInclusive<u32>>);
-
-/// Ids of waves in the form of `--wave 3,7-9`.
-fn wave_ids(text: &str) -> Result<WaveIds, ValueError> {
-    let wrong = || ValueError::Form("ids of waves: 3 or 3,7-9");
-    let id = |word: &str| word.trim().parse::<u32>().map_err(|_| wrong());
-    let ranges = text.split(',').map(|part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (id(first)?, id(last)?);
-        if first <= last { Ok(first..=last) } else { Err(ValueError::Backwards { first, last }) }
-    });
-    Ok(WaveIds(ranges.collect::<Result<_, _>>()?))
-}
-
-/// A session over the waves of a kind, or over waves by id, whose kind applies if the user gives none.
+/// A session over the waves of a kind, or over chosen waves, whose kind applies if the user gives none. `chosen`: the
+/// chosen waves, those of a kind if there is one.
 pub(super) fn served(
     dump: &Arc<Dump>,
     kind: Option<&str>,
-    chosen: Option<&[RangeInclusive<u32>]>,
+    chosen: impl Fn(Option<&str>) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure>,
 ) -> Result<Session, Failure> {
-    let of_chosen = || kind_of(dump, chosen?);
-    let kind = kind.map(str::to_owned).or_else(of_chosen);
+    let kind = match kind {
+        Some(kind) => Some(kind.to_owned()),
+        None => chosen(None)?.and_then(|ids| kind_of(dump, &ids)),
+    };
     let session = Session::new(Arc::clone(dump), kind.as_deref())?;
-    Ok(match chosen {
-        Some(ids) => session.of_waves(ids)?,
+    Ok(match chosen(kind.as_deref())? {
+        Some(ids) => session.of_waves(&ids)?,
         None => session,
     })
 }
 
-/// The kind of the first of those waves; `None` without a wave.
+/// The kind of the first of those waves that faulted, else of the first one; `None` without a wave.
 fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
-    let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
-    let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
-    Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))
+    let ids = IdRanges::new(ids);
+    let chosen = || dump.capture().waves.iter().filter(|wave| ids.contains(wave.id));
+    let wave = chosen().find(|wave| has_faulted(wave)).or_else(|| chosen().next())?;
+    Some(kind_name(&wave.kind))
 }

@@ -25,9 +25,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let _ = args.json;
     args.waves.check()?;
     let opened = dump::open(&args.from, targets)?;
-    let (ids, at) = (args.waves.ids(), &args.waves.at);
+    let (kind, at) = (args.from.kind.as_deref(), &args.waves.at);
+    let ids = args.waves.ids(&opened, kind)?;
     let is_chosen = ids.is_some() || at.place()?.is_some();
-    let waves = Waves { dump: &opened, kind: args.from.kind.as_deref(), ids: ids.as_deref(), at };
+    let waves = Waves { dump: &opened, kind, ids: ids.as_deref(), at };
     let chosen: Option<Vec<WaveId>> = match is_chosen {
         true => Some(waves.focused()?.1.iter().map(|(_, focus)| focus.wave).collect()),
         false => None,

@@ -31,6 +31,7 @@ pub(crate) mod targets;
 mod value;
 mod version;
 mod warnings;
+mod wave_choice;
 
 mod export;
 mod view;

@@ -67,9 +67,14 @@ fn options_have_one_notation() {
             assert!(parsed(&words).is_ok(), "{words:?}: {:?}", parsed(&words).err());
         };
         if cells[0] == "IDS" {
-            ["3", "1-3,7"].iter().for_each(|ids| taken("--wave", ids));
+            ["3", "1-3,7", "all", "faulted", "3,faulted"].iter().for_each(|ids| taken("--wave", ids));
             ["70,0,0", "(70,0,0)", "(1,0,0)[6,0,0]"].iter().for_each(|place| taken("--work-item", place));
             ["2,0,0", "(2,0,0)/1"].iter().for_each(|place| taken("--workgroup", place));
+        }
+        if cells[0] == "A:B" {
+            ["all", "faulted"].iter().for_each(|word| {
+                assert!(parsed(&[name, "a", "b", "--wave", word]).is_ok(), "{name} --wave {word}");
+            });
         }
         if cells[1] != "-" {
             ["3", "0x3", "0,8-15", "active", "all"].iter().for_each(|lanes| taken("--lane", lanes));

@@ -31,6 +31,9 @@ const PAGE: &str = "triage";
 /// Questions whose answers are not folded to the terminal's width.
 const FIXED: [&str; 2] = [PAGE, "disassemble"];
 
+/// Questions for a value. Waves may lack it, in another function for example: the exit status is 0 if one has it.
+const FOR_A_VALUE: [&str; 4] = ["print", "explain", "memory", "disassemble"];
+
 /// Maximum bytes of memory in an answer.
 const MAX_BYTES: u64 = 1 << 24;
 
@@ -227,7 +230,7 @@ impl Run {
         out: &mut dyn Write,
     ) -> Result<u8, Failure> {
         let kind = from.kind.as_deref();
-        let (ids, at) = (chosen.ids(), chosen.at);
+        let (ids, are_several, at) = (chosen.ids(dump, kind)?, chosen.are_several()?, chosen.at);
         let is_chosen = ids.is_some() || at.place()?.is_some();
         let waves = Waves { dump, kind, ids: ids.as_deref(), at: &at };
         if !self.question.is_about_wave(&self.arguments)
@@ -239,7 +242,7 @@ impl Run {
         let (sessions, focused) = waves.focused()?;
         let asked: Vec<(&Session, Focus)> =
             focused.iter().filter_map(|(index, focus)| Some((sessions.get(*index)?, *focus))).collect();
-        match (asked.as_slice(), waves.are_several()?) {
+        match (asked.as_slice(), are_several) {
             ([(session, focus)], false) => self.of_wave(session, *focus, out),
             (all, _) => self.of_waves(all, out),
         }
@@ -313,20 +316,13 @@ impl Run {
 
     /// The answers about several waves, each below the name of its wave; a wave without an answer has the reason.
     fn of_waves(&self, waves: &[(&Session, Focus)], out: &mut dyn Write) -> Result<u8, Failure> {
+        let count = Count::default();
         if self.is_json {
-            let has_failed = Cell::new(false);
-            let each = || {
-                waves.iter().map(|(session, focus)| One {
-                    run: self,
-                    session,
-                    focus,
-                    has_failed: &has_failed,
-                })
-            };
+            let each =
+                || waves.iter().map(|(session, focus)| One { run: self, session, focus, count: &count });
             print_json(out, &Document::new(Answers { answers: Streamed(each) }))?;
-            return Ok(u8::from(has_failed.get()));
+            return Ok(self.status(&count));
         }
-        let mut status = 0;
         for (index, (session, focus)) in waves.iter().enumerate() {
             let info = session.wave(focus.wave)?;
             let gap = if index > 0 { "\n" } else { "" };
@@ -336,15 +332,24 @@ impl Run {
             };
             writeln!(out, "{gap}{}", Style::Coloured.heading(&heading))?;
             match self.of_wave(session, *focus, out) {
-                Ok(one) => status = status.max(one),
+                Ok(status) => count.add(status == 0),
                 Err(error) if error.is::<std::io::Error>() => return Err(error),
                 Err(error) => {
-                    status = 1;
+                    count.add(false);
                     writeln!(out, "{}", Style::Coloured.alarm(&error.to_string()))?;
                 }
             }
         }
-        Ok(status)
+        Ok(self.status(&count))
+    }
+
+    /// The exit status of several waves.
+    fn status(&self, count: &Count) -> u8 {
+        let is_answered = match FOR_A_VALUE.contains(&self.question.name) {
+            true => count.answered.get() > 0,
+            false => count.failed.get() == 0,
+        };
+        u8::from(!is_answered)
     }
 
     fn print(&self, body: &Body<'_>, out: &mut dyn Write) -> Result<(), Failure> {
@@ -369,24 +374,38 @@ impl<L: Serialize> Schema for Answers<L> {
     const NAME: &'static str = "answers";
 }
 
+/// Numbers of waves.
+#[derive(Debug, Default)]
+struct Count {
+    answered: Cell<usize>,
+    /// Without an answer, or without a value in any lane.
+    failed: Cell<usize>,
+}
+
+impl Count {
+    fn add(&self, is_answered: bool) {
+        let of = if is_answered { &self.answered } else { &self.failed };
+        of.set(of.get() + 1);
+    }
+}
+
 /// The answer about one of several waves; asked while it is written.
 struct One<'a> {
     run: &'a Run,
     session: &'a Session,
     focus: &'a Focus,
-    /// Whether a wave has no answer, or no lane a value.
-    has_failed: &'a Cell<bool>,
+    count: &'a Count,
 }
 
 impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.run.answer(&self.run.asked(self.session, *self.focus)) {
             Ok(answer) => {
-                self.has_failed.set(self.has_failed.get() | answer.is_without_value | answer.is_truncated);
+                self.count.add(!(answer.is_without_value || answer.is_truncated));
                 answer.body.serialize(serializer)
             }
             Err(error) => {
-                self.has_failed.set(true);
+                self.count.add(false);
                 let wave = self.session.wave(self.focus.wave).ok().map(|info| info.id);
                 let thread = Some(self.run.ids.thread(self.focus));
                 Document::new(schema::Error { wave, thread, ..error.json() }).serialize(serializer)

@@ -106,9 +106,9 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     }
     let map = args.sources.map()?;
     let opened = dump::open(&args.from, targets)?;
-    let chosen = args.waves.ids();
+    let ids = |kind: Option<&str>| args.waves.ids(&opened, kind);
     // An error of the dump appears here, not in a client's thread.
-    let first = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
+    let first = dump::served(&opened, args.from.kind.as_deref(), ids)?;
     let near = first.first_wave();
     let first = args.waves.at.in_session(first, near)?;
     let mut threads = Threads::new(&first, args.threads, args.max_threads)?;

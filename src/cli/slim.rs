@@ -7,7 +7,6 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::Write;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -21,10 +20,9 @@ use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
-use crate::notation::ranges;
 use crate::report::schema::{Document, Schema};
 use crate::report::spaces;
-use crate::session::{Bounds, Dump, PAGE, Session, Waves as _};
+use crate::session::{Bounds, Dump, PAGE, Session, Waves as _, id_ranges};
 use crate::slim::{self, Choice, Progress, Report, ReportJson, Spooled, StallBudget};
 
 mod bar;
@@ -309,10 +307,7 @@ fn looked_at(dump: &Arc<Dump>, kind: Option<&str>, ids: &[u32]) -> Looked {
             let waves = session.waves();
             let own = waves.iter().filter_map(|wave| Some(dump.capture().wave(*wave)?.id));
             let own = own.filter(|id| wanted.contains(id));
-            let own: Vec<RangeInclusive<u32>> = ranges(own)
-                .into_iter()
-                .filter_map(|(first, last)| Some(first.try_into().ok()?..=last.try_into().ok()?))
-                .collect();
+            let own = id_ranges(own);
             // Without a range a session has all waves.
             (!own.is_empty()).then(|| session.watching().of_waves(&own).ok()).flatten()
         })

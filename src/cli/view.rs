@@ -43,8 +43,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     args.waves.check()?;
     let map = args.sources.map()?;
     let opened = dump::open(&args.from, targets)?;
-    let chosen = args.waves.chosen(&opened, args.from.kind.as_deref())?;
-    let session = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
+    let chosen = |kind: Option<&str>| args.waves.chosen(&opened, kind);
+    let session = dump::served(&opened, args.from.kind.as_deref(), chosen)?;
     let start = Instant::now();
     let fail =
         |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };

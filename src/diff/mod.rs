@@ -20,20 +20,33 @@ pub(crate) use json::Members;
 pub(crate) use text::text;
 pub(crate) use wave::WaveDifference;
 
+use crate::capture::Capture;
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
-use crate::session::{Dump, ReadError, Session, SessionError, Stack, Waves as _};
+use crate::session::{Dump, ReadError, Session, SessionError, Stack, Waves as _, has_faulted};
 use crate::units::WaveId;
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Only these pairs, by the waves' ids in the first and the second dump.
-    pub pairs: Vec<(u32, u32)>,
+    /// The compared pairs.
+    pub pairs: Pairs,
     /// Only waves of that kind, in the form of [`Session::new`].
     pub kind: Option<String>,
     /// Values of variables to compare beyond the allowance of each wave; `None`:
     /// `dwarf::limits::MAX_QUESTION_VALUES`.
     pub values: Option<u64>,
+}
+
+/// The pairs of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    /// All waves, by stack and place.
+    #[default]
+    All,
+    /// Of these the pairs with a wave that faulted, and the waves that faulted without a counterpart.
+    Faulted,
+    /// These pairs, by the waves' ids in the first and the second dump.
+    Ids(Vec<(u32, u32)>),
 }
 
 /// An error that prevents the comparison of two dumps.
@@ -63,6 +76,19 @@ pub(crate) enum DiffError {
         dump: String,
         /// The id.
         id: u32,
+    },
+    /// No wave of either dump is known to have faulted.
+    #[error(
+        "no wave of {} or {} is known to have faulted; {unknown} of their {waves} waves have no captured stop reason",
+        .dumps[0], .dumps[1]
+    )]
+    NoneFaulted {
+        /// The dumps.
+        dumps: [String; 2],
+        /// Number of waves without a captured stop reason.
+        unknown: usize,
+        /// Number of all waves.
+        waves: usize,
     },
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
@@ -140,11 +166,15 @@ impl Diff {
             sessions: Vec::new(),
             waiting: VecDeque::new(),
         };
-        match options.pairs.is_empty() {
-            true => diff.match_all([a, b], options)?,
-            false => {
+        match &options.pairs {
+            Pairs::All => diff.match_all([a, b], options)?,
+            Pairs::Faulted => {
+                diff.match_all([a, b], options)?;
+                diff.leave_faulted([a, b])?;
+            }
+            Pairs::Ids(pairs) => {
                 let mut met = HashSet::new();
-                for (one, other) in options.pairs.iter().filter(|pair| met.insert(**pair)) {
+                for (one, other) in pairs.iter().filter(|pair| met.insert(**pair)) {
                     let ((first, one), (second, other)) = (by_id(a, *one)?, by_id(b, *other)?);
                     diff.wait([first, second], &[(one, other)]);
                 }
@@ -178,6 +208,27 @@ impl Diff {
             }
         }
         Ok(())
+    }
+
+    /// Drops the waves that did not fault: pairs of them, and those without a counterpart.
+    fn leave_faulted(&mut self, dumps: [&Arc<Dump>; 2]) -> Result<(), DiffError> {
+        let [a, b] = dumps.map(|dump| dump.capture());
+        let is_faulted = |capture: &Capture, wave: WaveId| capture.wave(wave).is_some_and(has_faulted);
+        self.waiting.retain(|(_, one, other)| is_faulted(a, *one) || is_faulted(b, *other));
+        for (capture, alone) in [a, b].into_iter().zip(&mut self.alone) {
+            let faulted = capture.waves.iter().filter(|wave| has_faulted(wave));
+            let faulted: HashSet<u32> = faulted.map(|wave| wave.id).collect();
+            for of in alone.iter_mut() {
+                of.waves.retain(|id| faulted.contains(id));
+            }
+            alone.retain(|of| !of.waves.is_empty());
+        }
+        if !self.waiting.is_empty() || self.alone.iter().any(|alone| !alone.is_empty()) {
+            return Ok(());
+        }
+        let all = || a.waves.iter().chain(&b.waves);
+        let unknown = all().filter(|wave| wave.stop.is_none()).count();
+        Err(DiffError::NoneFaulted { dumps: self.names.clone(), unknown, waves: all().count() })
     }
 
     fn wait(&mut self, sessions: [Session; 2], pairs: &[(WaveId, WaveId)]) {

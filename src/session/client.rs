@@ -27,6 +27,7 @@ use crate::session::reading::touched::Touched;
 use crate::session::stack::backtrace::Frames;
 use crate::session::variables::evaluate;
 use crate::session::variables::pointers::Pointers;
+use crate::session::waves::ids::{IdRanges, range_without};
 use crate::session::waves::lanes;
 use crate::session::waves::work_item::{self, GridPlace, WorkItemError};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
@@ -169,16 +170,15 @@ impl Session {
         let capture = self.reader.dump().capture();
         let served = &self.served;
         let id = |wave: &WaveId| capture.wave(*wave).map(|wave| wave.id);
-        for range in ids {
-            if !served.waves.iter().filter_map(id).any(|id| range.contains(&id)) {
-                return Err(SessionError::NoSuchWaves {
-                    dump: capture.name.clone(),
-                    kind: format!("{}:{}", served.kind.target.name, served.kind.wave_size),
-                    ids: notation::range(&(range.start(), range.end())),
-                });
-            }
+        if let Some(range) = range_without(ids, served.waves.iter().filter_map(id)) {
+            return Err(SessionError::NoSuchWaves {
+                dump: capture.name.clone(),
+                kind: format!("{}:{}", served.kind.target.name, served.kind.wave_size),
+                ids: notation::range(&(range.start(), range.end())),
+            });
         }
-        let is_chosen = |wave: &WaveId| id(wave).is_some_and(|id| ids.iter().any(|ids| ids.contains(&id)));
+        let chosen = IdRanges::new(ids);
+        let is_chosen = |wave: &WaveId| id(wave).is_some_and(|id| chosen.contains(id));
         let waves: Arc<[WaveId]> = served.waves.iter().copied().filter(is_chosen).collect();
         let first = dump::worst(capture, &waves);
         let group_waves = Arc::new(dump::group_waves(capture, &waves));

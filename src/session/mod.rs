@@ -64,6 +64,7 @@ pub use variables::evaluate::{
 pub use variables::locals::{Locals, Scope, Variable, WaveFrames};
 pub use variables::pointers::PointerAt;
 pub use waves::groups::{Group, GroupBy, Grouping, Groups, Member};
+pub(crate) use waves::ids::{IdRanges, id_ranges, range_without};
 pub use waves::work_groups::WorkGroupInfo;
 pub use waves::work_item;
 pub(crate) use waves::{NO_REASON, UNCONFIRMED, has_faulted, info as wave_info, problem_notice};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Options, Progress, SlimError};
 use crate::notation;
-use crate::session::{Dump, Grouping, Session, SessionError, has_faulted, is_kind};
+use crate::session::{Dump, Grouping, IdRanges, Session, SessionError, has_faulted, is_kind, range_without};
 use crate::units::WaveId;
 
 /// The default maximum of faulting waves of one stack and stop reason: a page fault may stop thousands of equal waves.
@@ -74,13 +74,13 @@ pub(super) fn choose(
         }
         Choice::All => Ok(all.map(|(id, _)| (id, Why::Named)).collect()),
         Choice::Ids(ranges) => {
-            for range in ranges {
-                if !capture.waves.iter().any(|wave| fits(wave) && range.contains(&wave.id)) {
-                    let ids = notation::range(&(range.start(), range.end()));
-                    return Err(SlimError::NoSuchWaves { dump: capture.name.clone(), ids });
-                }
+            let own = capture.waves.iter().filter(|wave| fits(wave)).map(|wave| wave.id);
+            if let Some(range) = range_without(ranges, own) {
+                let ids = notation::range(&(range.start(), range.end()));
+                return Err(SlimError::NoSuchWaves { dump: capture.name.clone(), ids });
             }
-            let named = all.filter(|(_, wave)| ranges.iter().any(|range| range.contains(&wave.id)));
+            let ids = IdRanges::new(ranges);
+            let named = all.filter(|(_, wave)| ids.contains(wave.id));
             Ok(named.map(|(id, _)| (id, Why::Named)).collect())
         }
     }

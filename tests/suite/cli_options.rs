@@ -41,13 +41,15 @@ fn every_command_chooses_waves_and_lanes_alike() {
             count += 1;
         };
         // Some notations of each command, by turns.
-        let notations: [&[&str]; 4] = [
+        let notations: [&[&str]; 6] = [
             &["--wave", "1-2,4"],
-            &["--wave", "1-2", "--wave", "4"],
+            &["--wave", "all"],
             &["--work-item", "70,0,0"],
+            &["--wave", "1-2", "--wave", "4"],
+            &["--wave", "faulted"],
             &["--workgroup", "(1,0,0)/1"],
         ];
-        for waves in sampled(notations.into_iter().cycle().skip(index).take(4), 2) {
+        for waves in sampled(notations.into_iter().cycle().skip(index).take(6), 3) {
             passes(waves);
         }
         if lane == "LANES" {
@@ -80,6 +82,66 @@ fn every_command_chooses_waves_and_lanes_alike() {
         }
     }
     assert!(count > least(60, 50), "{count}");
+}
+
+/// By the manifest, waves 1, 5 and 9 of three kinds faulted.
+#[test]
+fn words_choose_waves_by_their_stops() {
+    let mixed = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/mixed-kinds");
+    let ids = |more: &[&str]| -> Vec<u64> {
+        let list = json(&[&["waves", mixed, "--json"], more].concat());
+        list["waves"].as_array().unwrap().iter().map(|wave| wave["id"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(ids(&["--wave", "all"]), (1..=11).collect::<Vec<u64>>());
+    assert_eq!(ids(&["--wave", "faulted"]), [1, 5, 9]);
+    assert_eq!(ids(&["--wave", "2,faulted"]), [1, 2, 5, 9]);
+    assert_eq!(ids(&["--wave", "all", "--kind", "wave32"]), [5, 6, 7, 8]);
+    assert_eq!(ids(&["--wave", "faulted", "--kind", "gfx1100"]), [5, 9]);
+    // A server has one kind, that of the first fault.
+    for choice in ["all", "faulted"] {
+        let served = run(&["serve", mixed, "--stdio", "--wave", choice]);
+        assert!(served.status.success(), "{choice}: {}", text(&served.stderr));
+    }
+    // One wave, without a fault and with an unknown stop.
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[wave]]\nid = 3\nagent = 1\n";
+    let [running, unknown] = [("running.toml", "stop = []\n"), ("unknown.toml", "")].map(|(name, stop)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("{manifest}{stop}")).unwrap();
+        path.display().to_string()
+    });
+    let reason = "has no wave that is known to have faulted; the stop reason of 1 wave was not captured";
+    for (dump, reason) in [(&running, "running.toml has no wave that faulted"), (&unknown, reason)] {
+        for command in [&["locals"][..], &["waves"], &["triage"], &["export"], &["serve", "--stdio"]] {
+            let refused = run(&[command, &[dump, "--wave", "faulted"]].concat());
+            assert_eq!(refused.status.code(), Some(1), "{command:?}");
+            assert!(text(&refused.stderr).contains(reason), "{command:?}: {}", text(&refused.stderr));
+        }
+        assert_eq!(json(&["waves", dump, "--json", "--wave", "all"])["waves"][0]["id"], 3);
+    }
+    let neither = run(&["diff", &running, &unknown, "--wave", "faulted"]);
+    let words = crate::fixtures::one_line(&text(&neither.stderr));
+    assert_eq!(neither.status.code(), Some(2), "{words}");
+    assert!(words.contains("1 of their 2 waves have no captured stop reason"), "{words}");
+}
+
+/// Of the five waves of three functions the first two have `y`, the model's variable of `leaf` (models/calls.py).
+#[test]
+fn a_value_of_one_wave_of_several_is_an_answer() {
+    let dump = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/dumps/calls-gfx90a");
+    for (command, waves, name, status) in [
+        ("print", "all", "y", 0),
+        ("print", "faulted", "y", 0),
+        ("print", "3-4", "y", 1),
+        ("print", "all", "nothing", 1),
+        ("explain", "all", "y", 0),
+        ("explain", "3-5", "y", 1),
+    ] {
+        for form in [&[][..], &["--json"]] {
+            let output = run(&[&[command, dump, name, "--wave", waves, "--lane", "0"], form].concat());
+            assert_eq!(output.status.code(), Some(status), "{command} {name} {waves} {form:?}");
+        }
+    }
 }
 
 /// Work-item 70 is in wave 2: the small dump and the view have that wave, and the list its dispatch.

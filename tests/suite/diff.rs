@@ -140,6 +140,18 @@ fn waves_are_paired_by_place_and_by_hand() {
     assert!(status == Some(2) && text.contains("nothing: No such file"), "{text}");
 }
 
+/// Wave 1 of the second dump faulted, and wave 3 of both; waves 2 and 3 differ in values.
+#[test]
+fn a_word_chooses_pairs_by_their_stops() {
+    let pair = Pair::new("diff-faulted", CHANGES);
+    let (status, text) = pair.diff(&["--wave", "faulted"]);
+    let waves: Vec<&str> = text.lines().filter(|line| line.starts_with("wave ")).collect();
+    assert_eq!((status, waves), (Some(1), vec!["wave 1, in diverge:", "wave 3, in diverge:"]), "{text}");
+    assert_eq!(pair.diff(&["--wave", "all"]), pair.diff(&[]));
+    let (status, text) = pair.diff(&["--wave", "all", "--wave", "1"]);
+    assert!(status == Some(2) && text.contains("take no other --wave"), "{text}");
+}
+
 #[test]
 fn stacks_of_one_dump_alone_are_reported() {
     let pair = Pair::new("diff-alone", &[]);

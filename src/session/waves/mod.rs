@@ -1,6 +1,7 @@
 //! Waves for lists: names, kinds and causes of their stops.
 
 pub(super) mod groups;
+pub(super) mod ids;
 pub(super) mod lanes;
 pub(super) mod positions;
 pub(super) mod work_groups;
