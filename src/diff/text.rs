@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
+use super::wave::{
+    DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, UnprintedDifference,
+    WaveDifference,
+};
 use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::notation::{counted, plural, range, ranges};
 use crate::report::text::lane_list;
 use crate::report::{Style, stack};
+use crate::units::LaneSet;
 
 /// Maximum of printed items of each list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,8 +192,24 @@ fn frame_lines(text: &mut String, frame: &FrameDifference, most: Most) {
 }
 
 fn variable(text: &mut String, of: &DifferentVariable, most: usize) {
-    let _ = writeln!(text, "{} {}{}:", of.type_name, of.name, of.inferred.suffix());
-    lanes(text, &of.lanes, most, |value| value.clone().unwrap_or_else(|| "no such variable".to_owned()));
+    let _ = write!(text, "{} {}{}:", of.type_name, of.name, of.inferred.suffix());
+    let unprinted = of.unprinted.as_ref().map_or(LaneSet::EMPTY, |of| of.lanes);
+    let printed = of.lanes.iter().filter(|lane| !unprinted.contains(lane.lane)).cloned();
+    let printed: Vec<_> = printed.collect();
+    let fold = of.unprinted.as_ref().map(|UnprintedDifference { lanes, offset, bytes }| {
+        let which = lane_list(lanes.iter());
+        format!("{which}: same text, other bytes; byte {offset} of the first: {}", arrow(bytes))
+    });
+    match fold {
+        Some(fold) if printed.is_empty() => _ = writeln!(text, " {fold}"),
+        fold => {
+            text.push('\n');
+            lanes(text, &printed, most, |value| {
+                value.clone().unwrap_or_else(|| "no such variable".to_owned())
+            });
+            text.extend(fold.map(|fold| format!("  {fold}\n")));
+        }
+    }
 }
 
 fn captured(value: &Option<String>) -> String {

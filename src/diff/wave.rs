@@ -7,7 +7,7 @@ use crate::arch::{Register, RegisterValue};
 use crate::session::{
     Byte, Inferred, LaneValue, Locals, Session, Storage as _, Variable, WaveFrames, Waves as _,
 };
-use crate::units::{LaneId, WaveId};
+use crate::units::{LaneId, LaneSet, WaveId};
 
 /// A pair of waves that differ.
 #[derive(Clone, Debug)]
@@ -72,6 +72,19 @@ pub(crate) struct DifferentVariable {
     pub inferred: Inferred,
     /// Lanes that differ, with both values as text; `None`: the variable does not exist.
     pub lanes: Vec<LaneDifference<Option<String>>>,
+    /// Those of them that differ in bytes without a text alone.
+    pub unprinted: Option<UnprintedDifference>,
+}
+
+/// Lanes whose values have equal texts and other bytes: padding, or elements beyond the printed ones.
+#[derive(Clone, Debug)]
+pub(crate) struct UnprintedDifference {
+    /// The lanes; at least one.
+    pub lanes: LaneSet,
+    /// Offset of the first such byte of the lowest lane.
+    pub offset: usize,
+    /// The byte in the first and the second dump.
+    pub bytes: [String; 2],
 }
 
 type Both<'s> = [(&'s Session, WaveId); 2];
@@ -234,6 +247,7 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
         [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes).map(|value| value.lane).collect();
     lanes.sort_unstable();
     lanes.dedup();
+    let mut unprinted: Option<UnprintedDifference> = None;
     let each = lanes.into_iter().filter_map(|lane| {
         let values = [value(a, lane), value(b, lane)];
         if let [Some(a), Some(b)] = values
@@ -244,14 +258,16 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
         let mut words =
             values.each_ref().map(|value| value.map(|value| crate::report::text::value(&value.state)));
         if words[0] == words[1] {
-            let bytes = values.map(|value| value.map(|value| &value.bytes));
-            if bytes[0] == bytes[1] || words[0].is_none() {
-                return None;
+            let bytes = values.map(|value| value.map(|value| &*value.bytes));
+            let [Some(first), Some(second)] = bytes else { return None };
+            let offset = (0..first.len().max(second.len())).find(|at| first.get(*at) != second.get(*at))?;
+            let byte = |bytes: &[Byte]| bytes.get(offset).map_or("none".to_owned(), ToString::to_string);
+            let bytes = [byte(first), byte(second)];
+            for (words, byte) in words.iter_mut().flatten().zip(&bytes) {
+                words.push_str(&format!(" [byte {offset}: {byte}]"));
             }
-            // Padding, or bytes beyond the printed part.
-            for (words, bytes) in words.iter_mut().flatten().zip(bytes.iter().flatten()) {
-                words.push_str(&format!(" [{}]", digits(bytes, &bytes_of(&values))));
-            }
+            let found = || UnprintedDifference { lanes: LaneSet::EMPTY, offset, bytes };
+            unprinted.get_or_insert_with(found).lanes.0 |= LaneSet::one(lane).0;
         }
         Some(LaneDifference { lane, values: words })
     });
@@ -259,7 +275,7 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
     let (name, type_name) = (any.name.clone(), any.type_name.clone());
     let values = [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes);
     let inferred = values.fold(Inferred::NONE, |all, value| all.or(value.inferred));
-    (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, inferred, lanes })
+    (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, inferred, lanes, unprinted })
 }
 
 fn is_same(a: &LaneValue, b: &LaneValue) -> bool {
@@ -270,16 +286,4 @@ fn is_same(a: &LaneValue, b: &LaneValue) -> bool {
 fn value(of: Option<&Variable>, lane: LaneId) -> Option<&LaneValue> {
     let lanes = &of?.lanes;
     lanes.get(lanes.binary_search_by_key(&lane, |value| value.lane).ok()?)
-}
-
-fn bytes_of<'v>(values: &[Option<&'v LaneValue>; 2]) -> [&'v [Byte]; 2] {
-    values.map(|value| value.map_or(&[][..], |value| &value.bytes))
-}
-
-/// The first byte in which two values differ, with its offset: `byte 4: 2a`.
-fn digits(bytes: &[Byte], both: &[&[Byte]; 2]) -> String {
-    let length = both[0].len().max(both[1].len());
-    let at = (0..length).find(|at| both[0].get(*at) != both[1].get(*at)).unwrap_or(0);
-    let byte = bytes.get(at).map_or_else(|| "none".to_owned(), ToString::to_string);
-    format!("byte {at}: {byte}")
 }

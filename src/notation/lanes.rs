@@ -1,8 +1,10 @@
-//! Rules of values by lane: `1000..1024 (+1)` in lanes 0-24.
+//! Rules of values by lane: `1000..1024 (+1)` or `0..12 (+0.5)` in lanes 0-24.
 //!
 //! A run is a series of neighbouring lanes whose numbers grow by a constant step from lane to lane; step 0 is a
 //! constant. Runs by the same rule are one rule, whatever is between them. All functions take at most 64 lanes, which
 //! bounds their work.
+
+use std::collections::HashMap;
 
 use super::range;
 use crate::units::{LaneId, LaneSet};
@@ -17,6 +19,10 @@ const MIN_SERIES: usize = 5;
 /// Maximum number of numbers, and of bytes, of a text with a rule. A longer text is only equal to another or not.
 const MAX_NUMBERS: usize = 32;
 const MAX_BYTES: usize = 4096;
+/// Further digits for the steps of lanes at a distance: a step of 0.5 every 32 lanes needs six.
+const STEP_DIGITS: u32 = 6;
+/// Maximum number of digits after the point: 10^38 is the last power of ten below 2^127.
+const MAX_DIGITS: u32 = 38;
 
 /// The numbers of some lanes: `base + step * lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +45,18 @@ impl Rule {
     /// Formats the numbers: `7`, or `1000..1024 (+1)` from the lowest to the highest lane with the step of a lane.
     #[must_use]
     pub(crate) fn text(&self, number: impl Fn(i128) -> String) -> String {
+        self.with_step(number, |step| step.to_string())
+    }
+
+    /// The same; `magnitude`: the text of a positive number as a step.
+    fn with_step(&self, number: impl Fn(i128) -> String, magnitude: impl Fn(u128) -> String) -> String {
         let (first, last) = (self.lanes.first(), self.lanes.iter().last());
         let [first, last] = [first, last].map(|lane| self.value(lane.unwrap_or_default()));
-        match first == last {
-            true => number(first),
-            false => format!("{}..{} ({:+})", number(first), number(last), self.step),
+        if first == last {
+            return number(first);
         }
+        let sign = if self.step < 0 { '-' } else { '+' };
+        format!("{}..{} ({sign}{})", number(first), number(last), magnitude(self.step.unsigned_abs()))
     }
 
     /// Formats the rule as a term of the lane: `7`, `lane`, `1000 + lane`, `4 * lane - 8`, `63 - lane`.
@@ -69,7 +81,8 @@ impl Rule {
 /// Returns the rules of numbers by lane, the rule of the lowest lane first; each lane is in one rule. Lanes are
 /// ascending; lanes without a number are left out.
 pub(crate) fn rules(numbers: impl IntoIterator<Item = (LaneId, i128)>) -> Vec<Rule> {
-    let items = numbers.into_iter().map(|(lane, number)| Item { lane, shape: (), numbers: vec![number] });
+    let number = |value| vec![Number { value, unit: 1 }];
+    let items = numbers.into_iter().map(|(lane, value)| Item { lane, shape: (), numbers: number(value) });
     let parts = parts(&items.collect::<Vec<_>>());
     let rule = |part: Part<()>| {
         part.numbers.first().map(|(base, step)| Rule { lanes: part.lanes, base: *base, step: *step })
@@ -86,8 +99,9 @@ pub(crate) struct Texts {
     pub(crate) text: String,
 }
 
-/// Returns texts by lane as rules, the rule of the lowest lane first. Rules hold between whole numbers of a text, in
-/// decimal or after `0x`; the rest of the texts of a rule is equal. Numbers in quotes and fractions have no rules.
+/// Returns texts by lane as rules, the rule of the lowest lane first. Rules hold between numbers of a text, in decimal
+/// with or without a fraction, or after `0x`; the rest of the texts of a rule is equal. A rule gives the text of each of
+/// its lanes exactly. Numbers in quotes and with an exponent have no rules.
 pub(crate) fn texts<'t>(texts: impl IntoIterator<Item = (LaneId, &'t str)>) -> Vec<Texts> {
     let texts: Vec<(LaneId, &str)> = texts.into_iter().collect();
     // The common case, without a look for numbers.
@@ -97,20 +111,35 @@ pub(crate) fn texts<'t>(texts: impl IntoIterator<Item = (LaneId, &'t str)>) -> V
         let lanes = texts.iter().map(|(lane, _)| *lane).collect();
         return vec![Texts { lanes, text: (*first).to_owned() }];
     }
-    let items = texts.into_iter().map(|(lane, text)| {
-        let (shape, numbers) = split(text);
-        Item { lane, shape, numbers }
+    let split: Vec<_> =
+        texts.into_iter().map(|(lane, text)| (lane, [Piece::Words(text)], split(text))).collect();
+    // Digits after the point of each number of a shape: those of its lanes, and further ones for steps.
+    let mut digits: HashMap<&[Piece<'_>], Vec<u32>> = HashMap::new();
+    for (.., (shape, numbers)) in &split {
+        let of_shape = digits.entry(shape).or_insert_with(|| vec![0; numbers.len()]);
+        for (digits, number) in of_shape.iter_mut().zip(numbers).filter(|(_, number)| number.digits > 0) {
+            *digits = (*digits).max(number.digits.saturating_add(STEP_DIGITS).min(MAX_DIGITS));
+        }
+    }
+    let items = split.iter().map(|(lane, whole, (shape, numbers))| {
+        let digits = digits.get(&**shape).into_iter().flatten();
+        let scaled: Option<Vec<Number>> =
+            numbers.iter().zip(digits).map(|(number, digits)| number.scaled(*digits)).collect();
+        let shape = if scaled.is_some() { shape.as_slice() } else { whole.as_slice() };
+        Item { lane: *lane, shape, numbers: scaled.unwrap_or_default() }
     });
-    let part = |part: Part<Vec<Piece<'t>>>| {
-        let mut numbers = part.numbers.iter();
+    let part = |part: Part<&[Piece<'t>]>| {
+        let digits = digits.get(part.shape).into_iter().flatten();
+        let mut numbers = part.numbers.iter().zip(digits);
         let mut text = String::new();
-        for piece in &part.shape {
+        for piece in part.shape {
             match piece {
                 Piece::Words(words) => text.push_str(words),
-                Piece::Number(digits) => {
-                    let Some((base, step)) = numbers.next() else { continue };
+                Piece::Number(notation) => {
+                    let Some(((base, step), digits)) = numbers.next() else { continue };
                     let rule = Rule { lanes: part.lanes, base: *base, step: *step };
-                    text.push_str(&rule.text(|number| digits.text(number)));
+                    let number = |number| notation.text(number, *digits);
+                    text.push_str(&rule.with_step(number, |step| decimal(step, *digits)));
                 }
             }
         }
@@ -164,11 +193,19 @@ fn series(lanes: LaneSet) -> Vec<Series> {
     found
 }
 
+/// A number of a lane.
+#[derive(Clone, Copy)]
+struct Number {
+    value: i128,
+    /// The value that stands for 1; a fraction is no multiple of it.
+    unit: i128,
+}
+
 /// The numbers of a lane, and all else that lanes of a rule have in common.
 struct Item<S> {
     lane: LaneId,
     shape: S,
-    numbers: Vec<i128>,
+    numbers: Vec<Number>,
 }
 
 /// Lanes by one rule: base and step of each number.
@@ -185,7 +222,11 @@ impl<S: PartialEq> Part<S> {
         };
         self.shape == item.shape
             && self.numbers.len() == item.numbers.len()
-            && self.numbers.iter().zip(&item.numbers).all(|(rule, number)| of_lane(rule) == Some(*number))
+            && self
+                .numbers
+                .iter()
+                .zip(&item.numbers)
+                .all(|(rule, number)| of_lane(rule) == Some(number.value))
     }
 }
 
@@ -221,7 +262,7 @@ fn parts<S: Clone + PartialEq>(items: &[Item<S>]) -> Vec<Part<S>> {
             None => parts.push(Part {
                 lanes: LaneSet::one(item.lane),
                 shape: item.shape.clone(),
-                numbers: item.numbers.iter().map(|number| (*number, 0)).collect(),
+                numbers: item.numbers.iter().map(|number| (number.value, 0)).collect(),
             }),
         }
     }
@@ -235,54 +276,102 @@ fn through<S: Clone + PartialEq>(one: &Item<S>, next: &Item<S>) -> Option<Part<S
         return None;
     }
     let distance = i128::from(next.lane.0).checked_sub(one.lane.0.into()).filter(|distance| *distance > 0)?;
-    let line = |(one_number, next_number): (&i128, &i128)| {
-        let grown = next_number.checked_sub(*one_number)?;
+    let line = |(one_number, next_number): (&Number, &Number)| {
+        let grown = next_number.value.checked_sub(one_number.value)?;
         let step = (grown % distance == 0).then(|| grown / distance)?;
-        Some((one_number.checked_sub(step.checked_mul(one.lane.0.into())?)?, step))
+        // Whole numbers have whole steps.
+        let is_whole = |value: i128| value % one_number.unit == 0;
+        if !is_whole(step) && is_whole(one_number.value) && is_whole(next_number.value) {
+            return None;
+        }
+        Some((one_number.value.checked_sub(step.checked_mul(one.lane.0.into())?)?, step))
     };
     let numbers: Option<Vec<_>> = one.numbers.iter().zip(&next.numbers).map(line).collect();
     Some(Part { lanes: LaneSet::EMPTY, shape: one.shape.clone(), numbers: numbers? })
 }
 
 /// A part of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Piece<'t> {
     Words(&'t str),
-    Number(Digits),
+    Number(Notation),
 }
 
 /// The notation of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Digits {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Notation {
     Decimal,
     /// After `0x`; the least number of digits.
     Hex(usize),
 }
 
-impl Digits {
-    fn text(self, number: i128) -> String {
+impl Notation {
+    /// A number with so many digits after the point, without the last zeros among them.
+    fn text(self, number: i128, digits: u32) -> String {
         match self {
-            Self::Decimal => number.to_string(),
+            Self::Decimal if number < 0 => format!("-{}", decimal(number.unsigned_abs(), digits)),
+            Self::Decimal => decimal(number.unsigned_abs(), digits),
             Self::Hex(digits) => format!("{number:#0width$x}", width = digits.saturating_add(2)),
         }
     }
+}
 
-    /// Notation and number of a word; `None` for a fraction, a name and a number in another notation.
-    fn of(word: &str) -> Option<(Self, i128)> {
-        let (digits, number) = match word.strip_prefix("0x") {
-            Some(hex) => {
-                let least = if hex.starts_with('0') && hex.len() > 1 { hex.len() } else { 1 };
-                (Self::Hex(least), i128::from_str_radix(hex, 16).ok()?)
-            }
-            None => (Self::Decimal, word.parse().ok()?),
-        };
-        // The text of the number is the word: no leading zero, no capital digit.
-        (digits.text(number) == word).then_some((digits, number))
+/// `0.5`, `1.25`, `12`: a number with so many digits after the point, without the last zeros among them.
+fn decimal(number: u128, digits: u32) -> String {
+    let digits = digits as usize;
+    let text = format!("{number:0>width$}", width = digits.saturating_add(1));
+    let (whole, fraction) = text.split_at_checked(text.len().saturating_sub(digits)).unwrap_or((&text, ""));
+    match fraction.trim_end_matches('0') {
+        "" => whole.to_owned(),
+        fraction => format!("{whole}.{fraction}"),
     }
 }
 
-/// The whole numbers of a text, and its other parts.
-fn split(text: &str) -> (Vec<Piece<'_>>, Vec<i128>) {
+/// A number as a text has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Written {
+    notation: Notation,
+    /// The number without its point.
+    value: i128,
+    /// Number of digits after the point.
+    digits: u32,
+}
+
+impl Written {
+    /// `None` for a name, a number with an exponent and a number in another notation.
+    fn of(word: &str) -> Option<Self> {
+        let (notation, value, digits) = match word.strip_prefix("0x") {
+            Some(hex) => {
+                let least = if hex.starts_with('0') && hex.len() > 1 { hex.len() } else { 1 };
+                (Notation::Hex(least), i128::from_str_radix(hex, 16).ok()?, 0)
+            }
+            None => match word.split_once('.') {
+                Some((whole, fraction)) => {
+                    let digits = u32::try_from(fraction.len()).ok()?;
+                    (Notation::Decimal, format!("{whole}{fraction}").parse().ok()?, digits)
+                }
+                None => (Notation::Decimal, word.parse().ok()?, 0),
+            },
+        };
+        // The text of the number is the word: no leading zero, no last zero of a fraction, no capital digit.
+        (notation.text(value, digits) == word).then_some(Self { notation, value, digits })
+    }
+
+    /// The number with so many digits after the point; `None`: it is too large.
+    fn scaled(&self, digits: u32) -> Option<Number> {
+        if self.notation != Notation::Decimal {
+            return Some(Number { value: self.value, unit: 1 });
+        }
+        let factor = 10i128.checked_pow(digits.checked_sub(self.digits)?)?;
+        Some(Number { value: self.value.checked_mul(factor)?, unit: 10i128.checked_pow(digits)? })
+    }
+}
+
+/// The parts of a text with its numbers.
+type Split<'t> = (Vec<Piece<'t>>, Vec<Written>);
+
+/// The numbers of a text, and its other parts.
+fn split(text: &str) -> Split<'_> {
     if text.len() > MAX_BYTES {
         return (vec![Piece::Words(text)], Vec::new());
     }
@@ -296,9 +385,9 @@ fn split(text: &str) -> (Vec<Piece<'_>>, Vec<i128>) {
             _ => word(rest).max(first.len_utf8()),
         };
         let (taken, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-        if let Some((digits, number)) = Digits::of(taken) {
+        if let Some(number) = Written::of(taken) {
             pieces.push(Piece::Words(text.get(words..start).unwrap_or_default()));
-            pieces.push(Piece::Number(digits));
+            pieces.push(Piece::Number(number.notation));
             numbers.push(number);
             words = start + taken.len();
         }

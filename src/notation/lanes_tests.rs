@@ -139,7 +139,49 @@ fn numbers_within_texts_have_rules() {
     assert_eq!(text_lines(&["{1, 5}", "{2, 5}", "{3, 6}"]), ["0: {1, 5}", "1: {2, 5}", "2: {3, 6}"]);
 }
 
-/// Fractions, names, quoted and octal numbers are equal or different.
+/// The texts of floats as gdb prints them. A tenth has no exact float: its multiples are printed as 0.200000003 and
+/// 0.300000012, at unequal distances.
+#[test]
+fn fractions_have_exact_rules() {
+    assert_eq!(text_lines(&["0", "0.5", "1", "1.5"]), ["0-3: 0..1.5 (+0.5)"]);
+    assert_eq!(text_lines(&["-0.25", "-0.5", "-0.75", "-1"]), ["0-3: -0.25..-1 (-0.25)"]);
+    assert_eq!(
+        text_lines(&["{x = 1.5, n = 7}", "{x = 2.5, n = 8}", "{x = 3.5, n = 9}"]),
+        ["0-2: {x = 1.5..3.5 (+1), n = 7..9 (+1)}"]
+    );
+    let tenths = ["0", "0.100000001", "0.200000003", "0.300000012"];
+    assert_eq!(text_lines(&tenths).len(), 4);
+    // One unit in the last place is a difference.
+    assert_eq!(text_lines(&["0", "0.5", "1", "1.50000012", "2"]), ["0-2, 4: 0..2 (+0.5)", "3: 1.50000012"]);
+    // A zero with a sign is another value.
+    assert_eq!(text_lines(&["-0", "0.5", "1", "1.5"]), ["0: -0", "1-3: 0.5..1.5 (+0.5)"]);
+    let of = |lanes: &[(u8, &'static str)]| -> Vec<String> {
+        let texts = texts(lanes.iter().map(|(lane, text)| (LaneId(*lane), *text)));
+        texts.iter().map(|part| format!("{}: {}", super::ranges(part.lanes), part.text)).collect()
+    };
+    // Lanes at a distance have a part of its step; whole numbers a whole one.
+    assert_eq!(of(&[(0, "0"), (2, "0.5"), (4, "1")]), ["0, 2, 4: 0..1 (+0.25)"]);
+    assert_eq!(of(&[(0, "0"), (32, "0.5"), (63, "0.984375")]), ["0, 32, 63: 0..0.984375 (+0.015625)"]);
+    assert_eq!(of(&[(0, "{0, 0.5}"), (2, "{1, 0.5}"), (4, "{2, 0.5}")]).len(), 3);
+    assert_eq!(of(&[(0, "0.5"), (3, "1"), (6, "1.5")]).len(), 3);
+}
+
+/// A number that is too long for a step leaves the others of its text their rules.
+#[test]
+fn long_fractions_are_equal_or_different() {
+    let long = "0.1234567890123456789012345678901234567";
+    let with = |number: usize| format!("{{{number}, {long}}}");
+    assert_eq!(text_lines(&[&with(3), &with(4), &with(5)]), [format!("0-2: {{3..5 (+1), {long}}}")]);
+    let large = "99999999999999999999999999999999999999";
+    let with = |number: usize| format!("{{{number}.5, {large}}}");
+    assert_eq!(text_lines(&[&with(3), &with(4), &with(5)]), [format!("0-2: {{3.5..5.5 (+1), {large}}}")]);
+    assert_eq!(
+        text_lines(&["0.5", large, "1.5"]),
+        ["0: 0.5".to_owned(), format!("1: {large}"), "2: 1.5".to_owned()]
+    );
+}
+
+/// Unusual notations, names, quoted and octal numbers are equal or different.
 #[test]
 fn other_texts_have_no_rules() {
     for of in [

@@ -84,9 +84,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         match registers::register(&kind, register, &value, lanes, asked.detail()) {
             Some(line) => lines.push_str(&line),
             None if names.is_empty() => {}
-            None => {
-                let _ = writeln!(lines, "{:<14}not captured", register.name);
-            }
+            None => lines.push_str(&registers::not_captured(&register.name)),
         }
     }
     Ok(match asked.form {

@@ -70,11 +70,9 @@ pub(super) fn lines(
             None => classes.push(vec![cell]),
         }
     }
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for class in &classes {
         let Some(first) = class.first() else { continue };
-        let (mark, behind) = mark(first).words(states);
-        let missing = first.missing.map_or(String::new(), |why| format!("  ({why})"));
         let values: Vec<Value<'_>> =
             class.iter().map(|cell| (cell.value.lane, words_of(&cell.value.state, style))).collect();
         let parts = match (first.has_value(), detail) {
@@ -91,14 +89,45 @@ pub(super) fn lines(
             let cell = cell.filter(|_| detail == Detail::Located && is_one);
             let place = cell.and_then(|cell| cell.value.location());
             let place = place.map_or(String::new(), |place| style.dim(&format!("  [{place}]")));
-            let words = format!("{}{mark}: {value}{missing}{behind}{place}", lane_list(lanes.iter()));
-            rows.push(Row { lanes, words });
+            let mut own = values.iter().filter(|(lane, _)| lanes.contains(*lane));
+            let is_equal = own.all(|(_, own)| *own == value);
+            rows.push(Row { lanes, value, is_equal, mark: mark(first), missing: first.missing, place });
         }
     }
     rows.sort_by_key(|row| row.lanes.first());
-    for row in rows {
-        let _ = writeln!(text, "  {}", row.words);
+    if detail == Detail::Rules {
+        rows = with_equal_values_once(rows);
     }
+    for row in rows {
+        let (mark, behind) = row.mark.words(states);
+        let missing = row.missing.map_or(String::new(), |why| format!("  ({why})"));
+        let (lanes, value, place) = (lane_list(row.lanes.iter()), row.value, row.place);
+        let _ = writeln!(text, "  {lanes}{mark}: {value}{missing}{behind}{place}");
+    }
+}
+
+/// Rows in which lanes of several states with one value share a row.
+fn with_equal_values_once(rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
+    let mut merged: Vec<Row<'_>> = Vec::new();
+    // The states of a row that was merged are those of its lanes.
+    let is_own = |row: &Row<'_>| matches!(row.mark, Mark::Own(_)) || row.mark == Mark::Of(row.lanes);
+    for row in rows {
+        let is_same = |known: &&mut Row<'_>| {
+            known.is_equal
+                && row.is_equal
+                && is_own(known)
+                && is_own(&row)
+                && (&known.value, known.missing) == (&row.value, row.missing)
+        };
+        match merged.iter_mut().find(is_same) {
+            Some(known) => {
+                known.lanes.0 |= row.lanes.0;
+                known.mark = Mark::Of(known.lanes);
+            }
+            None => merged.push(row),
+        }
+    }
+    merged
 }
 
 /// The text of a lane. Lanes may share a long one.
@@ -113,9 +142,15 @@ fn words_of(state: &ValueState, style: Style) -> Cow<'_, str> {
 }
 
 /// A line of a table.
-struct Row {
+struct Row<'a> {
     lanes: LaneSet,
-    words: String,
+    value: String,
+    /// Whether each of the lanes has this text.
+    is_equal: bool,
+    mark: Mark,
+    /// The first missing part of the value.
+    missing: Option<&'a str>,
+    place: String,
 }
 
 /// Values as rules, or if these are not readable, as `otherwise` has them.

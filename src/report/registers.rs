@@ -12,6 +12,20 @@ use crate::units::{LaneId, LaneSet};
 const IN_LINE: usize = 8;
 /// A dword without a value.
 const UNKNOWN: &str = "xxxxxxxx";
+/// Columns of names: of scalars, and of vectors.
+const SCALAR: usize = 14;
+const VECTOR: usize = 4;
+
+/// A name in front of a value: in that many columns, and a blank behind a long one.
+fn name_column(name: &str, columns: usize) -> String {
+    format!("{name:<width$}", width = columns.max(name.chars().count() + 1))
+}
+
+/// The line of a register without a value.
+#[must_use]
+pub(crate) fn not_captured(name: &str) -> String {
+    name_column(name, SCALAR) + "not captured\n"
+}
 
 /// A register in lines of its own; `None` if no part of it was captured. Vectors are printed as rules over lanes, or as
 /// lines of 8 lanes and 80 columns, whichever are fewer. `lanes`: the lanes of a vector, `None` for all.
@@ -40,7 +54,7 @@ pub fn register(
         let dword =
             |index: u16| value.dword(index).map_or(UNKNOWN.to_owned(), |dword| format!("{dword:08x}"));
         let digits: String = (0..register.dwords).rev().map(dword).collect();
-        let mut text = format!("{:<14}0x{digits}", register.name);
+        let mut text = format!("{}0x{digits}", name_column(&register.name, SCALAR));
         if let (Some(fields), Some(bits)) = (kind.fields(register), value.scalar()) {
             let _ = write!(text, "  [ {}]", flags(fields, bits));
         }
@@ -75,8 +89,14 @@ fn vector(name: &str, dwords: &[(LaneId, Option<u32>)], detail: Detail) -> Strin
                 rows.into_iter().map(|(lanes, text)| format!("[{}] {text}", lanes::ranges(lanes))).collect();
         }
     }
-    let head = |(index, line): (usize, &String)| format!("{:<4}{line}", if index == 0 { name } else { "" });
-    lines.iter().enumerate().map(head).collect::<Vec<_>>().join("\n")
+    let mut head = name_column(name, VECTOR);
+    let mut width = head.chars().count();
+    let widest = lines.iter().map(String::len).max().unwrap_or(0);
+    // Eight lanes leave no room for a blank behind a long name.
+    if Style::Plain.columns().is_some_and(|columns| width + widest > columns) {
+        (head, width) = (format!("{name}\n{:VECTOR$}", ""), VECTOR);
+    }
+    head + &lines.join(&format!("\n{:width$}", ""))
 }
 
 /// Set single bits by name, wider fields with their values.

@@ -143,8 +143,13 @@ impl Hostile {
     }
 }
 
-/// Fails for a terminal control, an invisible character, or a forged line.
+/// Fails for a terminal control, an invisible character, a no-break space, or a forged line.
 fn check(what: &str, text: &str) {
+    // No name of the dump has one: `grep` finds no words across it.
+    assert!(
+        !text.contains(['\u{a0}', '\u{202f}']) && !text.contains("&nbsp;"),
+        "{what}: a no-break space: {text}"
+    );
     // By Unicode's data (categories Cc, Cf, Zl, Zp), independent of the code under test.
     let bad = text.char_indices().find(|(_, char)| {
         char.is_control() && *char != '\n'

@@ -209,6 +209,42 @@ fn registers_are_printed_for_the_chosen_lanes() {
     assert_eq!(all, text(&run(&["registers", dump, "-r", "v0"]).stdout));
 }
 
+/// A blank stands behind the longest names, and eight lanes beside them still fit 80 columns.
+#[test]
+fn names_of_registers_do_not_touch_their_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.toml");
+    let dwords =
+        |text: &dyn Fn(u32) -> u32| (0..32).map(|lane| text(lane).to_string()).collect::<Vec<_>>().join(", ");
+    let manifest = format!(
+        "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx1200\"\n[[wave]]\nid = 1\nagent = 1\n[wave.registers]\n\
+         excp_flag_priv = 0x10\nv100 = [{}]\nv101 = [{}]\n",
+        dwords(&|_| 7),
+        dwords(&|lane| lane * lane)
+    );
+    std::fs::write(&path, manifest).unwrap();
+    let lines = |words: &[&str]| {
+        let output = run(&[&["registers", path.to_str().unwrap()], words].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let scalars = lines(&["-r", "excp_flag_priv,excp_flag_user,mode"]);
+    assert!(scalars[0].starts_with("excp_flag_priv 0x00000010  ["), "{scalars:?}");
+    assert_eq!(scalars[1..], ["excp_flag_user not captured", "mode          not captured"]);
+    assert_eq!(lines(&["-r", "v100"]), ["v100 [0-31] 00000007"]);
+    let dword = " 00000007".repeat(8);
+    let rows = |words: &[&str]| lines(words).into_iter().take(2).collect::<Vec<_>>();
+    assert_eq!(rows(&["-r", "v100", "--full"]), ["v100".to_owned(), format!("    [ 0]{dword}")]);
+    assert_eq!(
+        rows(&["-r", "v100", "--full", "--lane", "3,5"]),
+        ["v100 [ 3] 00000007", "     [ 5] 00000007"]
+    );
+    assert_eq!(
+        rows(&["-r", "v101"])[1],
+        "    [ 0] 00000000 00000001 00000004 00000009 00000010 00000019 00000024 00000031"
+    );
+}
+
 /// No value is status 1 in text and JSON; an error of one of several waves has its place as data.
 #[test]
 fn no_value_is_a_status_of_its_own() {
@@ -268,7 +304,7 @@ fn a_bound_leaves_vector_registers_out_alone() {
 }
 
 /// Lines of a command over the demo, whose EXEC is 0x1ffffff in wave 1. saxpy.hip: `i` is 1000 plus the lane, `v3` four
-/// times that.
+/// times that, `half` a half of the lane.
 #[test]
 fn lanes_with_one_rule_share_a_line() {
     let demo = concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip");
@@ -279,6 +315,18 @@ fn lanes_with_one_rule_share_a_line() {
     let i = ["print", demo, "i", "--lane", "all"];
     let rules = ["int i:", "  lanes 0-24: 1000..1024 (+1)", "  lanes 25-63 (inactive): 1025..1063 (+1)"];
     assert_eq!(lines(&i), rules);
+    let half = lines(&["print", demo, "half", "--lane", "all"]);
+    assert_eq!(
+        half,
+        ["double half:", "  lanes 0-24: 0..12 (+0.5)", "  lanes 25-63 (inactive): 12.5..31.5 (+0.5)"]
+    );
+    // n is 1024 in each lane.
+    let n = lines(&["print", demo, "n", "--lane", "all"]);
+    assert_eq!(n, ["int n:", "  lanes 0-63: 1024  (lanes 25-63: inactive)"]);
+    let some = lines(&["print", demo, "n", "--lane", "20,23-26"]);
+    assert_eq!(some[1..], ["  lanes 20, 23-26: 1024  (lanes 25-26: inactive)"]);
+    let inactive = lines(&["print", demo, "n", "--lane", "40-50"]);
+    assert_eq!(inactive[1..], ["  lanes 40-50 (inactive): 1024"]);
     let full = lines(&[&i[..], &["--full"]].concat());
     assert_eq!(full.len(), 65);
     assert_eq!(full[18], "  lane 17: 1017  [private_lane[17]+0xa8 (clang xderef)]");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cores::{SAMPLES, core, expected, part};
-use crate::fixtures::fixtures;
+use crate::fixtures::{copy_dump, fixtures, one_line};
 use crate::slim::{Scratch, lanescope};
 use crate::support::sample::sampled;
 
@@ -213,6 +213,31 @@ fn waves_at_several_places_are_headed_by_none_of_them() {
     );
     assert!(status == Some(1) && text.contains(&head), "{text}");
     assert!(!text.contains(&format!("{pc:#x}")) && !text.contains(&format!("{other_pc:#x}")), "{text}");
+}
+
+/// `mine` of linked.hip has four bytes of padding behind `one`, at 0x34 of private memory. Lane 5 has another `one`, too.
+#[test]
+fn padding_of_all_lanes_is_one_line() {
+    let folder = Scratch::new("diff-padding");
+    let (whole, other) = (fixtures().join("dumps/linked-gfx90a-O0"), folder.path("other"));
+    copy_dump("linked-gfx90a-O0", &other);
+    let private = other.join("private.bin");
+    let mut bytes = fs::read(&private).unwrap();
+    // The dwords of 64 lanes stand side by side.
+    bytes[0x34 * 64..][..10 * 4].iter_mut().for_each(|byte| *byte ^= 0xff);
+    assert_eq!(bytes[0x30 * 64 + 5 * 4], 35);
+    bytes[0x30 * 64 + 5 * 4] = 36;
+    fs::write(&private, bytes).unwrap();
+    let (status, text) = diff(&whole, &other, &["--wave", "1"]);
+    let lines = "Shared mine: lane 5: {one = 35, two = 5, three = {0.5, 2.5}} -> {one = 36, two = 5, three = {0.5, 2.5}} \
+                 lanes 0-4, 6-9: same text, other bytes; byte 4 of the first: 97 -> 68";
+    assert!(status == Some(1) && one_line(&text).contains(lines), "{text}");
+    // JSON names the bytes of each lane.
+    let (_, text) = diff(&whole, &other, &["--wave", "1", "--json"]);
+    let mine = variables(&text).into_iter().find(|variable| variable["name"] == "mine").unwrap();
+    let lanes = mine["lanes"].as_array().unwrap();
+    assert_eq!(lanes.len(), 10);
+    assert_eq!(lanes[0]["values"][1], "{one = 20, two = 5, three = {0.5, 2.5}} [byte 4: 68]");
 }
 
 /// A sample's copy with every dword of private memory changed.

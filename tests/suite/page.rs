@@ -27,6 +27,10 @@ fn run(words: &[&str]) -> String {
 /// A page fits a screen.
 fn fits(page: &str, name: &str) {
     assert!(page.lines().count() <= LINES, "{name}:\n{page}");
+    assert!(
+        !page.contains('\u{a0}') && page.lines().all(|line| !line.contains(char::is_control)),
+        "{name}:\n{page}"
+    );
     for line in page.lines() {
         assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
     }

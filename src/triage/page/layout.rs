@@ -4,8 +4,8 @@ use crate::report::Style;
 
 /// Columns of a line.
 const COLUMNS: usize = 80;
-/// A blank at which no line ends; printed as a plain one.
-const NO_BREAK: char = '\u{a0}';
+/// A blank at which no line ends; printed as a plain one. `clean` escapes control characters: no name or value has it.
+const NO_BREAK: char = '\u{1}';
 /// Begin of a shell's command.
 const SHELL: &str = "lanescope ";
 /// Columns of the labels.
@@ -199,7 +199,17 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::continued;
+    use super::{continued, plain, whole, wrapped};
+
+    /// A no-break space of a name stays: the name would be another one.
+    #[test]
+    fn whole_texts_are_not_folded_and_have_plain_blanks() {
+        let text = format!("fault in {}", whole("the kernel a\u{a0}b"));
+        assert_eq!(
+            wrapped(&text, 12).iter().map(|line| plain(line)).collect::<Vec<_>>(),
+            ["fault in", "the kernel a\u{a0}b"]
+        );
+    }
 
     #[test]
     fn a_command_continues_behind_a_backslash() {
