@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// Only waves of that kind: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Show all differences, not only the first of each list
+    /// Show all differences, not only the first of each list, in whole lines
     #[arg(long)]
     all: bool,
     /// Maximum of compared values of variables, one for each lane, beyond 8192 for each wave [default: 1048576]
@@ -138,7 +138,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let printed = print_json(out, &Document::new(&json));
         json.failed().map_or(printed, |error| Err(InputError(error.into()).into()))?;
     } else {
-        let printed = diff::text(&mut found, args.all, Style::Coloured, out);
+        let style = if args.all { Style::Whole } else { Style::Coloured };
+        let printed = diff::text(&mut found, args.all, style, out);
         printed.map_err(|error| match error {
             DiffError::Output(error) => Failure::from(error),
             error => InputError(error.into()).into(),

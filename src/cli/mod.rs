@@ -70,7 +70,7 @@ const USAGE: &str = "lanescope [OPTIONS] DUMP\n       lanescope [OPTIONS] COMMAN
 #[command(
     name = "lanescope",
     version,
-    max_term_width = 100,
+    max_term_width = 80,
     override_usage = USAGE,
     subcommand_required = true,
     arg_required_else_help = true

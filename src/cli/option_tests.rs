@@ -52,6 +52,21 @@ fn the_page_of_commands_has_the_options_of_each() {
     assert_eq!(commands.len(), rows.len(), "{rows:?}");
 }
 
+/// Help fits a console. Words in brackets, `--fault-address <ADDRESS[+N]>`, are never broken.
+#[test]
+fn help_has_no_wide_lines() {
+    let mut cli = command();
+    cli.build();
+    for command in cli.get_subcommands().chain([&cli]) {
+        let mut command = command.clone();
+        for text in [command.render_help(), command.render_long_help()] {
+            let text = text.to_string();
+            let wide = text.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(wide, None, "{}", command.get_name());
+        }
+    }
+}
+
 /// Each command takes the notations of the page.
 #[test]
 fn options_have_one_notation() {

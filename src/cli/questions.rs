@@ -17,7 +17,7 @@ use super::{DumpArgs, Failure, WaveArgs, print_json, steps, warnings};
 use crate::arch::Targets;
 use crate::questions::{
     Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
-    Question, QuestionError, Subject, Takes, Value, Words,
+    Question, QuestionError, Subject, Takes, Value, WHOLE_LINES, Words,
 };
 use crate::report::schema::{self, Document, Schema, Streamed};
 use crate::report::{Style, evaluation, text};
@@ -28,8 +28,8 @@ use crate::units::WaveId;
 /// The question whose answer is a page, folded already.
 const PAGE: &str = "triage";
 
-/// Questions whose answers are not folded to the terminal's width.
-const FIXED: [&str; 2] = [PAGE, "disassemble"];
+/// The switch for whole lines. Some questions have it as a parameter of their own.
+const FULL: &str = "full";
 
 /// Questions for a value. Waves may lack it, in another function for example: the exit status is 0 if one has it.
 const FOR_A_VALUE: [&str; 4] = ["print", "explain", "memory", "disassemble"];
@@ -46,6 +46,9 @@ pub(super) fn commands() -> impl Iterator<Item = Subcommand> {
         }
         if has_waves(question) {
             command = WaveArgs::augment_args(command);
+        }
+        if question.name != PAGE && !options(question).any(|parameter| parameter.name == FULL) {
+            command = command.arg(Arg::new(FULL).long(FULL).action(ArgAction::SetTrue).help(WHOLE_LINES));
         }
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON");
         // Groups of options bring their own text along.
@@ -124,7 +127,9 @@ pub(super) fn run(
         arguments.add(&DIALECT, Value::Text(dialect.name().to_owned()))?;
     }
     let is_json = matches.get_flag("json");
-    let command = Run { question, arguments, is_json, ids: Ids { typed: steps::typed(matches) } };
+    let is_full = question.name != PAGE && matches.get_flag(FULL);
+    let style = if is_full { Style::Whole } else { Style::Coloured };
+    let command = Run { question, arguments, is_json, style, ids: Ids { typed: steps::typed(matches) } };
     let status = command.run(&from, chosen, targets, out);
     if let Some(only) = only.filter(|_| !matches!(status, Ok(0))) {
         out.flush()?;
@@ -198,6 +203,7 @@ struct Run {
     question: &'static Question,
     arguments: Arguments,
     is_json: bool,
+    style: Style,
     ids: Ids,
 }
 
@@ -268,7 +274,7 @@ impl Run {
     }
 
     fn form(&self) -> Form {
-        if self.is_json { Form::Json } else { Form::Text(Style::Coloured) }
+        if self.is_json { Form::Json } else { Form::Text(self.style) }
     }
 
     fn answer<'a>(&self, asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
@@ -307,8 +313,8 @@ impl Run {
     fn of_wave(&self, session: &Session, focus: Focus, out: &mut dyn Write) -> Result<u8, Failure> {
         let answer = self.answer(&self.asked(session, focus)).map_err(failure)?;
         if !self.is_json && !self.is_page() {
-            let mark = text::mark(session, focus.wave, Style::Coloured);
-            out.write_all(Style::Coloured.folded(&mark).as_bytes())?;
+            let mark = text::mark(session, focus.wave, self.style);
+            out.write_all(self.style.folded(&mark).as_bytes())?;
         }
         self.print(&answer.body, out)?;
         Ok(u8::from(answer.is_without_value | answer.is_truncated))
@@ -330,13 +336,13 @@ impl Run {
                 true => info.name,
                 false => format!("{}: {}", info.name, info.cause),
             };
-            writeln!(out, "{gap}{}", Style::Coloured.heading(&heading))?;
+            writeln!(out, "{gap}{}", self.style.heading(&self.style.folded(&heading)))?;
             match self.of_wave(session, *focus, out) {
                 Ok(status) => count.add(status == 0),
                 Err(error) if error.is::<std::io::Error>() => return Err(error),
                 Err(error) => {
                     count.add(false);
-                    writeln!(out, "{}", Style::Coloured.alarm(&error.to_string()))?;
+                    writeln!(out, "{}", self.style.alarm(&self.style.folded(&error.to_string())))?;
                 }
             }
         }
@@ -354,9 +360,9 @@ impl Run {
 
     fn print(&self, body: &Body<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         match body {
-            // Instructions and commands to copy stay whole.
-            Body::Text(text) if FIXED.contains(&self.question.name) => Ok(out.write_all(text.as_bytes())?),
-            Body::Text(text) => Ok(out.write_all(Style::Coloured.folded(text).as_bytes())?),
+            // Commands to copy stay whole.
+            Body::Text(text) if self.is_page() => Ok(out.write_all(text.as_bytes())?),
+            Body::Text(text) => Ok(out.write_all(self.style.folded(text).as_bytes())?),
             json => print_json(out, json),
         }
     }

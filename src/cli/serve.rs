@@ -205,19 +205,20 @@ fn announce(
     let problems = problem_notice(session.problems().len());
     let notices = session.notices().into_iter().filter(|notice| Some(notice) != problems.as_ref());
     for notice in notices.chain(note) {
-        writeln!(out, "Note: {notice}")?;
+        writeln!(out, "{}", Style::Plain.folded(&format!("Note: {notice}")))?;
     }
     for endpoint in endpoints {
         writeln!(out, "{LISTENING}{endpoint}")?;
     }
     writeln!(out)?;
     for endpoint in endpoints {
-        let ours = |command: Option<String>| command.map(|command| command.replace("127.0.0.1:", ":"));
-        if let Some(command) = ours(endpoint.gdb_command()) {
-            writeln!(out, "  {} -ex {}", Brand::Gdb.name(), shell::word(&command))?;
+        if let Some(command) = endpoint.gdb_command().map(|command| command.replace("127.0.0.1:", ":")) {
+            let command = format!("{} -ex {}", Brand::Gdb.name(), shell::word(&command));
+            out.write_all(shell::indented(&command).as_bytes())?;
         }
-        if let Some(command) = endpoint.lldb_command() {
-            writeln!(out, "  {} -o {}", Brand::Lldb.name(), shell::word(&command.replace("127.0.0.1:", "")))?;
+        if let Some(command) = endpoint.lldb_command().map(|command| command.replace("127.0.0.1:", "")) {
+            let command = format!("{} -o {}", Brand::Lldb.name(), shell::word(&command));
+            out.write_all(shell::indented(&command).as_bytes())?;
         }
     }
     writeln!(

@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 use crate::clean::clean;
+use crate::report::Style;
+use crate::report::fold::continued;
 
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "/._-+=:@%,".contains(character)
@@ -35,6 +37,14 @@ pub(super) fn word_of(name: &OsStr) -> Cow<'_, str> {
     }
     quoted.push('\'');
     Cow::Owned(quoted)
+}
+
+/// A command to copy with an indent, in lines of at most 80 columns if its words allow it: each but the last ends with a
+/// backslash.
+pub(super) fn indented(command: &str) -> String {
+    const INDENT: &str = "  ";
+    let columns = Style::Plain.columns().unwrap_or(usize::MAX).saturating_sub(INDENT.len());
+    continued(command, columns).iter().map(|line| format!("{INDENT}{line}\n")).collect()
 }
 
 /// An argument of a gdb or lldb command: both escape a special character by a backslash.

@@ -20,8 +20,9 @@ use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
+use crate::report::fold::beside;
 use crate::report::schema::{Document, Schema};
-use crate::report::spaces;
+use crate::report::{Style, spaces};
 use crate::session::{Bounds, Dump, PAGE, Session, Waves as _, id_ranges};
 use crate::slim::{self, Choice, Progress, Report, ReportJson, Spooled, StallBudget};
 
@@ -213,8 +214,11 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         return print_json(out, &Document::new(Made { report: report.json(), to, sentence }));
     }
     // The log of a job shows the cause without a further step.
-    writeln!(out, "{sentence}")?;
-    out.write_all(report.text(&to).as_bytes())?;
+    writeln!(out, "{}", Style::Coloured.folded(&sentence))?;
+    writeln!(out, "{}", Style::Coloured.folded(&report.headline(&to)))?;
+    for (label, text) in report.rows() {
+        writeln!(out, "{}", beside(&format!("  {label:<14} "), &text, Style::Coloured.columns()))?;
+    }
     Ok(())
 }
 

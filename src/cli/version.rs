@@ -7,6 +7,7 @@ use super::Failure;
 use crate::arch::Targets;
 use crate::clean::clean;
 use crate::disassembler;
+use crate::report::Style;
 
 /// The facts of a build.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +71,7 @@ pub(super) fn print(out: &mut dyn Write) -> Result<ExitCode, Failure> {
         ("LLVM tools", &tools),
         ("GPUs", &gpus.join(", ")),
     ] {
-        writeln!(out, "{name}: {fact}")?;
+        writeln!(out, "{}", Style::Coloured.folded(&format!("{name}: {fact}")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

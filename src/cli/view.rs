@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::choice::choice;
-use super::shell::{argument, word};
+use super::shell::{argument, indented, word};
 use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, WaveArgs, dump};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
+use crate::report::Style;
 use crate::view::{Extent, SOURCES, STUB, SourcePlaces, View, stub_file};
 
 #[derive(Debug, clap::Args)]
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let opened = dump::open(&args.from, targets)?;
     let chosen = |kind: Option<&str>| args.waves.chosen(&opened, kind);
     let session = dump::served(&opened, args.from.kind.as_deref(), chosen)?;
-    let start = Instant::now();
+    let (start, style) = (Instant::now(), Style::Coloured);
     let fail =
         |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
     let sources = std::path::absolute(args.output.join(SOURCES))?;
@@ -80,43 +81,46 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let file = File::create_new(&path).map_err(|error| fail(&words, error))?;
         let mut file = BufWriter::new(file);
         object.file.write_to(&mut file).and_then(|()| file.flush()).map_err(|error| fail(&words, error))?;
-        writeln!(out, "{words}: loaded at {}, {} variables", object.address, object.variables())?;
+        let line = format!("{words}: loaded at {}, {} variables", object.address, object.variables());
+        writeln!(out, "{}", style.folded(&line))?;
     }
     let words = clean(stub.to_string_lossy()).into_owned();
     let mut file = File::create_new(&stub).map_err(|error| fail(&words, error))?;
     stub_file().write_to(&mut file).map_err(|error| fail(&words, error))?;
-    writeln!(out, "{words}: for lldb, which drops the files of another dump by it")?;
+    let line = format!("{words}: for lldb, which drops the files of another dump by it");
+    writeln!(out, "{}", style.folded(&line))?;
     if has_sources {
-        writeln!(out, "{}: source files", clean(sources.to_string_lossy()))?;
+        let line = format!("{}: source files", clean(sources.to_string_lossy()));
+        writeln!(out, "{}", style.folded(&line))?;
     }
     if view.main().is_none() {
         writeln!(out, "The dump has no code object that can be read: there is nothing to view.")?;
         return Ok(());
     }
+    let dump = args
+        .from
+        .dump
+        .as_ref()
+        .map_or_else(|| "DUMP".to_owned(), |path| word(&clean(path.to_string_lossy())).into_owned());
     writeln!(
         out,
-        "\nWhere the dump is: lanescope serve {} --listen ADDRESS. Everybody who reaches that address can connect;\n\
-         without --listen only this machine can.\n\
-         Where the debugger runs, with copies of the files, HOST being this machine:\n",
-        args.from
-            .dump
-            .as_ref()
-            .map_or_else(|| "DUMP".to_owned(), |path| word(&clean(path.to_string_lossy())).into_owned())
+        "\nWhere the dump is (everybody who reaches ADDRESS can connect; without\n--listen only this machine can):\n"
     )?;
+    write!(out, "{}", indented(&format!("lanescope serve {dump} --listen ADDRESS")))?;
+    writeln!(out, "\nWhere the debugger runs, with copies of the files, HOST being this machine:\n")?;
     // gdb reads the views from the server: as its program a copy would have every symbol twice.
-    writeln!(out, "  gdb -ex 'target remote HOST:1234'")?;
+    write!(out, "{}", indented("gdb -ex 'target remote HOST:1234'"))?;
     // LLDB searches the folder for the names that the server reports, and also takes their addresses from the server.
     let folder = clean(args.output.to_string_lossy());
     let command = format!("settings append target.exec-search-paths {}", argument(&folder));
-    writeln!(out, "  lldb -o {} -o 'gdb-remote HOST:1234'", word(&command))?;
+    write!(out, "{}", indented(&format!("lldb -o {} -o 'gdb-remote HOST:1234'", word(&command))))?;
     if has_sources {
         let from = clean(sources.to_string_lossy());
-        writeln!(
-            out,
-            "\nWhere {SOURCES} is copied to another folder, NEW, also:\n\n  gdb ... -ex {}\n  lldb ... -o {}",
-            word(&format!("set substitute-path {} NEW", argument(&from))),
-            word(&format!("settings set target.source-map {} NEW", argument(&from)))
-        )?;
+        writeln!(out, "\nWhere {SOURCES} is copied to another folder, NEW, also:\n")?;
+        let gdb = format!("set substitute-path {} NEW", argument(&from));
+        write!(out, "{}", indented(&format!("gdb ... -ex {}", word(&gdb))))?;
+        let lldb = format!("settings set target.source-map {} NEW", argument(&from));
+        write!(out, "{}", indented(&format!("lldb ... -o {}", word(&lldb))))?;
     }
     Ok(())
 }

@@ -35,54 +35,53 @@ pub(crate) fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write
     for (mark, (name, alone)) in ["-", "+"].into_iter().zip(diff.names.iter().zip(&diff.alone)) {
         list(&mut head, alone, most.items, |text, alone| lonely(text, mark, name, alone, style));
     }
+    let mut print = |text: &str| out.write_all(style.folded(text).as_bytes());
     if diff.alone.iter().any(|alone| !alone.is_empty()) {
-        out.write_all(std::mem::take(&mut head).as_bytes())?;
+        print(&std::mem::take(&mut head))?;
     }
     while let Some(pair) = diff.next_difference()? {
-        out.write_all(std::mem::take(&mut head).as_bytes())?;
+        print(&std::mem::take(&mut head))?;
         if diff.differing <= most.items {
             let mut text = String::new();
             wave(&mut text, &pair, most, style);
-            out.write_all(text.as_bytes())?;
+            print(&text)?;
         }
     }
+    let mut text = String::new();
     if let Some(more) = diff.differing.checked_sub(most.items).filter(|more| *more > 0) {
-        writeln!(out, "... and {more} more (--all shows all)")?;
+        let _ = writeln!(text, "... and {more} more (--all shows all)");
     }
     let pairs = counted(diff.pairs, "pair");
-    match (diff.is_same(), diff.pairs, diff.differing) {
-        (true, ..) => writeln!(out, "No differences in {pairs}.")?,
+    let _ = match (diff.is_same(), diff.pairs, diff.differing) {
+        (true, ..) => writeln!(text, "No differences in {pairs}."),
         (false, 0, _) => {
-            writeln!(out, "No wave of one has a counterpart in the other: nothing was compared.")?
+            writeln!(text, "No wave of one has a counterpart in the other: nothing was compared.")
         }
-        (false, _, differing) => writeln!(out, "{differing} of {pairs} compared differ.")?,
-    }
+        (false, _, differing) => writeln!(text, "{differing} of {pairs} compared differ."),
+    };
     let LeftOut { variables, frames, unknown, pairs } = diff.left_out;
     if unknown > 0 {
-        writeln!(
-            out,
-            "Not compared: the variables of {}, which neither dump knows.",
-            counted(unknown as usize, "frame")
-        )?;
+        let frames = counted(unknown as usize, "frame");
+        let _ = writeln!(text, "Not compared: the variables of {frames}, which neither dump knows.");
     }
     let pairs = counted(pairs, "pair");
     if frames > 0 {
         let frames = counted(frames as usize, "frame");
-        writeln!(
-            out,
+        let _ = writeln!(
+            text,
             "Left out: the variables of {frames}, in {pairs}: their functions do not fit memory together. Compare single \
              pairs with --wave"
-        )?;
+        );
     }
     if variables > 0 {
         let (variables, limit) = (counted(variables as usize, "variable"), diff.values);
-        writeln!(
-            out,
+        let _ = writeln!(
+            text,
             "Left out: {variables} of {pairs}, beyond {limit} values of variables. Raise the bound with --most-values, or \
              compare single pairs with --wave"
-        )?;
+        );
     }
-    Ok(())
+    Ok(print(&text)?)
 }
 
 /// Items up to a bound, and the number of items beyond it.

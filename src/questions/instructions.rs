@@ -3,7 +3,7 @@
 use super::answer::{Answer, QuestionError};
 use super::asked::Asked;
 use super::lanes::ONE_LANE;
-use super::parameter::{FRAME, Parameter, Takes, Words};
+use super::parameter::{FRAME, FULL, Parameter, Takes, WHOLE_LINES, Words};
 use super::{Question, Subject};
 use crate::report::disassembly;
 use crate::session::Instructions;
@@ -29,6 +29,7 @@ pub(super) const DISASSEMBLE: Question = Question {
             .help("Number of instructions before and after the PC or the address"),
         ONE_LANE.help("The lane whose stack has the frame [default: the wave as a whole]"),
         FRAME,
+        FULL.help(WHOLE_LINES),
         // gdb's `disassemble /s`: listings have source lines anyway.
         Parameter::new("source", Takes::Choice(&["s"]), "").words(Words::Slash).words_only(),
     ],
@@ -46,6 +47,8 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         processor: None,
     };
     let found = session.disassemble(focus.wave, &instructions)?;
-    let answer = asked.answer(|style| disassembly::text(&found, style), || disassembly::json(&found))?;
+    let detail = asked.detail();
+    let answer =
+        asked.answer(|style| disassembly::text(&found, detail, style), || disassembly::json(&found))?;
     Ok(answer.without_value_if(found.instructions.is_empty()))
 }

@@ -27,7 +27,7 @@ mod waves;
 pub use answer::{Answer, Body, QuestionError};
 pub use arguments::{ArgumentError, Arguments, Lanes, Value};
 pub use asked::{Asked, Focus, Form, Numbering};
-pub(crate) use parameter::{HexError, hex_bytes};
+pub(crate) use parameter::{HexError, WHOLE_LINES, hex_bytes};
 pub use parameter::{Parameter, Takes, Words};
 #[cfg(test)]
 pub(crate) use {memory::MemoryBytes, registers::RegisterValues};

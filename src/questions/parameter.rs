@@ -95,6 +95,10 @@ pub(super) const FULL: Parameter = Parameter::new("full", Takes::Flag, "")
     .without_key()
     .help("Print each lane on its own; without it, lanes share a line where one rule gives their values");
 
+/// The help of [`FULL`] where the rows are the same with and without it.
+pub(crate) const WHOLE_LINES: &str =
+    "Print each row in one line; without it, lines have at most 80 columns, or those of the terminal";
+
 impl Parameter {
     /// A parameter of every front end, in typed lines with its name.
     #[must_use]

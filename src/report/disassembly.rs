@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::Style;
+use super::fold::{beside, folded};
+use super::lanes::Detail;
 use super::schema::{Hex, Lanes, Schema};
 use super::text::lane_list;
 use crate::codeobject::hex;
@@ -12,20 +14,22 @@ use crate::session::{Disassembly, ListedInstruction, Symbolic};
 use crate::units::LaneSet;
 
 /// A listing in the form of gdb's `disassemble /s`, with the lanes at each instruction after it:
-/// `=> 0x00007f0000102798 <+408>:  flat_load_dword v0, v[0:1]  ; lanes 0-24`.
+/// `=> 0x00007f0000102798 <+408>:  flat_load_dword v0, v[0:1]  ; lanes 0-24`. A long instruction continues below its
+/// begin; with all details it is one line.
 #[must_use]
-pub(crate) fn text(of: &Disassembly, style: Style) -> String {
-    let mut text = format!("{}\n", style.heading(&head(of)));
+pub(crate) fn text(of: &Disassembly, detail: Detail, style: Style) -> String {
+    let columns = style.columns().filter(|_| detail != Detail::Full);
+    let mut text = format!("{}\n", style.heading(&folded(&head(of), columns)));
     let mut place = None;
-    let width = of.instructions.iter().map(|one| label(of, one).len()).max().unwrap_or(0);
+    let width = of.instructions.iter().map(|one| label(of, one).chars().count()).max().unwrap_or(0);
+    // A label of another function may be long.
+    let width = columns.map_or(width, |columns| width.min((columns / 2).saturating_sub(MARKS[0].len() + 2)));
     for one in &of.instructions {
         let now = one.file.as_ref().map(|file| (file, one.line));
         if now.is_some() && now != place {
             let (file, line) = (one.file.as_deref().unwrap_or_default(), one.line);
-            let _ = match line {
-                Some(line) => writeln!(text, "{file}:{line}:"),
-                None => writeln!(text, "{file}, no line:"),
-            };
+            let heading = line.map_or_else(|| format!("{file}, no line:"), |line| format!("{file}:{line}:"));
+            let _ = writeln!(text, "{}", folded(&heading, columns));
         }
         place = now.or(place);
         let [pc, lane, other] = MARKS;
@@ -34,19 +38,23 @@ pub(crate) fn text(of: &Disassembly, style: Style) -> String {
             (false, false) => lane,
             (false, true) => other,
         };
-        let line = format!("{mark}{:<width$}  {}", label(of, one), instruction(one));
-        let line = if one.is_pc { style.heading(&line) } else { line };
+        let (mut start, mut words) = (format!("{mark}{:<width$}  ", label(of, one)), instruction(one));
+        if one.is_pc {
+            (start, words) = (style.heading(&start), style.heading(&words));
+        }
         let lanes = lanes(one);
-        let lanes = if lanes.is_empty() { lanes } else { style.dim(&format!("  ; {lanes}")) };
-        let _ = writeln!(text, "{}", format!("{line}{lanes}").trim_end());
+        if !lanes.is_empty() {
+            let _ = write!(words, "  {}", style.dim(&format!("; {lanes}")));
+        }
+        let _ = writeln!(text, "{}", beside(&start, &words, columns).trim_end());
     }
     for problem in &of.problems {
-        let _ = writeln!(text, "{}", style.alarm(&format!("Note: {problem}.")));
+        let _ = writeln!(text, "{}", style.alarm(&folded(&format!("Note: {problem}."), columns)));
     }
     text
 }
 
-/// Whether a line of text is an instruction of a listing: such a line is never folded.
+/// Whether a line of text is an instruction of a listing, which folds its lines itself.
 #[must_use]
 pub(crate) fn is_instruction(line: &str) -> bool {
     MARKS.iter().any(|mark| line.strip_prefix(mark).is_some_and(|rest| rest.starts_with("0x")))

@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub mod export;
 pub(crate) mod expression;
 pub mod fault;
+pub(crate) mod fold;
 pub mod groups;
 pub mod json;
 pub mod lanes;
@@ -24,5 +25,5 @@ mod table;
 pub mod text;
 pub mod waves;
 
-pub(crate) use table::folded;
+pub(crate) use fold::folded;
 pub use table::{Style, Table};

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 
-use crate::work::{self, Count};
+use super::fold::{GAP, INDENT, folded};
 
 /// The style of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -12,6 +12,8 @@ pub enum Style {
     Plain,
     /// With ANSI colours; the stream that prints it strips them if they are unwanted.
     Coloured,
+    /// The same in whole lines, where no terminal bounds them: `--full`.
+    Whole,
 }
 
 impl Style {
@@ -33,14 +35,18 @@ impl Style {
         self.paint(Ansi::new().dimmed(), text)
     }
 
-    /// Width of the reader's lines in characters. A debugger's console does not report its width: 80. A terminal on
-    /// standard output has its own width; files and pipes have no bound.
+    /// Width of the reader's lines in characters; `None`: they have no bound. A terminal on standard output has its own
+    /// width. Readers of files, pipes and debuggers' consoles do not report theirs: 80.
     #[must_use]
     pub fn columns(self) -> Option<usize> {
+        let terminal = || {
+            let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+            Some(usize::from(width.0).max(CONSOLE / 2))
+        };
         match self {
             Self::Plain => Some(CONSOLE),
-            Self::Coloured => terminal_size::terminal_size_of(std::io::stdout())
-                .map(|(width, _)| usize::from(width.0).max(CONSOLE / 2)),
+            Self::Coloured => terminal().or(Some(CONSOLE)),
+            Self::Whole => terminal(),
         }
     }
 
@@ -52,7 +58,7 @@ impl Style {
 
     fn paint(self, style: Ansi, text: &str) -> String {
         match self {
-            Self::Coloured if !text.is_empty() => format!("{style}{text}{style:#}"),
+            Self::Coloured | Self::Whole if !text.is_empty() => format!("{style}{text}{style:#}"),
             _ => text.to_owned(),
         }
     }
@@ -66,14 +72,8 @@ enum Weight {
     Dim,
 }
 
-/// Columns of a debugger's console.
+/// Columns of a reader that does not report them.
 const CONSOLE: usize = 80;
-/// The separator of columns, and the indent of continued lines.
-const GAP: &str = "  ";
-const INDENT: &str = "    ";
-/// The beginning of an ANSI style, and the end of one.
-const ESCAPE: char = '\u{1b}';
-const RESET: &str = "\u{1b}[0m";
 
 /// Maximum width of a cell for the alignment of its column; a longer cell does not widen the column.
 const MAX_WIDTH: usize = 256;
@@ -125,7 +125,7 @@ impl Table {
 
     /// The table as lines; no line ends in spaces.
     ///
-    /// A table wider than the reader's lines ([`Style::columns`]) with a last column that repeats in neighbouring rows
+    /// A table wider than the reader's lines ([`Style::columns`]) with a filled last column that repeats in neighbouring rows
     /// prints each such cell once, with its heading in a line above its rows; the first one is above the headings. Rows
     /// that are still too wide continue in further lines, with an indent.
     #[must_use]
@@ -143,7 +143,8 @@ impl Table {
             limit.is_some_and(|limit| widths.iter().sum::<usize>() + gaps > limit)
         };
         let shorter = widths.split_last().map_or(&[][..], |(_, shorter)| shorter);
-        let is_better = || !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len();
+        let is_filled = || self.rows.iter().all(|(_, row)| row.last().is_some_and(|cell| !cell.is_empty()));
+        let is_better = || !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len() && is_filled();
         let is_grouped = is_too_wide(&widths) && (self.is_grouped || is_better());
         let shown = if is_grouped { shorter } else { &widths };
         let above = self.headings.last().map_or("", String::as_str);
@@ -214,70 +215,6 @@ fn single_line(cells: &[&str], widths: &[usize], limit: Option<usize>) -> String
     }
     lines.push(current.trim_end().to_owned());
     folded(&lines.join("\n"), Some(limit))
-}
-
-/// Text with lines of at most that width, if its words allow it; further lines begin with an indent.
-pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
-    let Some(limit) = limit else { return text.to_owned() };
-    let mut lines: Vec<String> = Vec::new();
-    for line in text.split('\n') {
-        work::count(Count::Bytes, line.len() as u64);
-        if visible(line).count() <= limit {
-            lines.push(line.to_owned());
-            continue;
-        }
-        let (mut current, mut width, mut has_words) = (String::new(), 0, false);
-        // Blanks stay with the next word: columns keep their places.
-        for word in words(line, limit.saturating_sub(INDENT.len())) {
-            let letters = visible(word.trim_end()).count();
-            if width + letters > limit && has_words {
-                lines.push(current.trim_end().to_owned());
-                (current, width, has_words) = (INDENT.to_owned(), INDENT.len(), false);
-            }
-            current.push_str(word);
-            width += visible(word).count();
-            has_words |= letters > 0;
-        }
-        lines.push(current.trim_end().to_owned());
-    }
-    lines.join("\n")
-}
-
-/// The characters of a text without its ANSI styles, which take no column.
-fn visible(text: &str) -> impl Iterator<Item = char> {
-    let mut chars = text.chars();
-    std::iter::from_fn(move || {
-        loop {
-            match chars.next()? {
-                ESCAPE => _ = chars.find(|char| *char == 'm'),
-                char => return Some(char),
-            }
-        }
-    })
-}
-
-/// The words of a line with the blanks after them; a location in brackets after a gap, `  [v0[3] (triton)]`, is one
-/// word if it fits into `limit`.
-fn words(line: &str, limit: usize) -> impl Iterator<Item = &str> {
-    let mut rest = line;
-    let mut is_after_gap = false;
-    std::iter::from_fn(move || {
-        let end = |text: &str| text.find(' ').map_or(text.len(), |at| at + 1);
-        let bracketed = || {
-            let inner = rest.strip_prefix('[').filter(|_| is_after_gap)?;
-            // Locations contain no gap.
-            let part =
-                inner.split_once(GAP).map_or(rest, |(part, _)| rest.get(..part.len() + 1).unwrap_or(rest));
-            work::count(Count::Bytes, part.len() as u64);
-            let is_whole = part.trim_end_matches(RESET).ends_with(']');
-            (is_whole && visible(part).take(limit + 1).count() <= limit).then_some(part.len())
-        };
-        let at = bracketed().unwrap_or_else(|| end(rest));
-        let (word, after) = rest.split_at_checked(at)?;
-        rest = after;
-        is_after_gap = word == " ";
-        (!word.is_empty()).then_some(word)
-    })
 }
 
 #[cfg(test)]

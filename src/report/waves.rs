@@ -1,7 +1,7 @@
 //! Tables of waves, and of the lanes of a wave.
 
+use super::fold::folded;
 use super::lanes::Detail;
-use super::table::folded;
 use super::text::place;
 use super::{Style, Table};
 use crate::notation;

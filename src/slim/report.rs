@@ -179,13 +179,17 @@ impl Report {
         format!("{} of {}", self.waves.len(), counted(all as u64, "wave"))
     }
 
-    /// The text form; `to` is the path of the written dump.
+    /// The first line of the text form; `to` is the path of the written dump.
     #[must_use]
-    pub fn text(&self, to: &str) -> String {
-        let mut text = format!("{to}: {} of {}\n", self.waves_words(), self.from);
-        let mut line = |what: &str, words: String| {
-            let _ = writeln!(text, "  {what:<14} {words}");
-        };
+    pub fn headline(&self, to: &str) -> String {
+        format!("{to}: {} of {}", self.waves_words(), self.from)
+    }
+
+    /// The other lines of the text form: labels and texts.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        let mut line = |what, words| rows.push((what, words));
         for (why, words) in [
             (Why::Faulted, "faulted"),
             (Why::Stack, "for stacks that no other chosen wave has"),
@@ -230,7 +234,7 @@ impl Report {
         for note in &self.notes {
             line("note", note.clone());
         }
-        text
+        rows
     }
 
     fn global_words(&self) -> String {

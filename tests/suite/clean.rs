@@ -218,6 +218,66 @@ fn needs_only_a_dump(command: &str) -> bool {
     question.is_some_and(|question| !question.parameters.iter().any(is_needed))
 }
 
+/// The commands of the help.
+pub(crate) fn commands() -> Vec<String> {
+    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    let listed = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
+    let commands = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    commands.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+/// Inputs of the commands.
+pub(crate) struct Inputs<'i> {
+    pub(crate) dump: &'i str,
+    /// A code object of the dump.
+    pub(crate) code: &'i str,
+    /// The dump to compare with.
+    pub(crate) other: &'i str,
+    /// Names for what the commands write.
+    pub(crate) small: &'i str,
+    pub(crate) view: &'i str,
+    pub(crate) reports: &'i str,
+    /// Expectations.
+    pub(crate) scope: &'i str,
+    /// Names of variables.
+    pub(crate) names: &'i [String],
+}
+
+impl<'i> Inputs<'i> {
+    /// Arguments of a command, each with whether the output must have names of the dump.
+    pub(crate) fn of(&self, command: &str) -> Vec<(Vec<&'i str>, bool)> {
+        let &Self { dump, code, other, small, view, reports, scope, names } = self;
+        match command {
+            // Its output goes to clients.
+            "serve" => vec![(vec!["--tcp", "nonsense", dump], false)],
+            "info" | "export" | "locals" | "backtrace" | "groups" | "arguments" => vec![(vec![dump], true)],
+            "memory" => vec![(vec![dump, "--at", "0x7f0000100000", "-n", "16"], false)],
+            "code-object" => vec![(vec![code], true)],
+            "dwarf" => vec![(vec![code], true), (vec![dump], true)],
+            "print" | "explain" => {
+                let some = sampled(names, 3);
+                let mut rows: Vec<_> = some.map(|name| (vec![dump, name.as_str()], false)).collect();
+                rows.push((vec![dump, "\x1b[31mnothing\u{202e}"], false));
+                rows
+            }
+            "eval" => vec![(vec![dump, "DW_OP_regx VGPR0"], false), (vec![dump, "DW_OP_\x1b[31m"], false)],
+            "report" => {
+                ["text", "html", "markdown", "json"].map(|form| (vec![dump, "--format", form], true)).to_vec()
+            }
+            "check" => vec![(vec![scope, "--report", reports], true)],
+            "signature" => vec![(vec![dump], true), (vec![dump, "--jsonl"], true)],
+            "bucket" => vec![(vec![dump], false)],
+            "diff" => vec![(vec![dump, other], true)],
+            "slim" => vec![(vec![dump, "-o", small, "--all-waves"], false)],
+            "view" => vec![(vec![dump, "-o", view], false)],
+            "targets" | "help" | "demo" | "doctor" => vec![(vec![], false)],
+            "completions" => vec![(vec!["bash"], false)],
+            question if needs_only_a_dump(question) => vec![(vec![dump], false)],
+            unknown => panic!("no arguments for the command {unknown}: add its row here"),
+        }
+    }
+}
+
 #[test]
 fn every_command_prints_clean_names() {
     let hostile = Hostile::new();
@@ -232,53 +292,30 @@ fn every_command_prints_clean_names() {
     let lines = ["dump d*", "fault none", "at saxpy", "wave every", "  lane all unknown == 1"];
     let hostile_lines = format!("  lane 0 x == \"{}\"  # {}\n", "\x1b[31m\u{202e}", "\u{9b}\u{200b}");
     fs::write(&scope, format!("{}\n{hostile_lines}", lines.join("\n"))).unwrap();
-    let (scope, reports) = (scope.to_str().unwrap(), reports.to_str().unwrap());
-    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    let listed = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
-    let commands = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let mut count = 0;
-    for command in commands.map(|line| line.split_whitespace().next().unwrap()) {
-        count += 1;
-        // Arguments, and whether the output must have names.
-        let rows: Vec<(Vec<&str>, bool)> = match command {
-            // Its output goes to clients: see the packets below.
-            "serve" => vec![(vec!["--tcp", "nonsense", dump], false)],
-            "info" | "export" | "locals" | "backtrace" | "groups" | "arguments" => vec![(vec![dump], true)],
-            "memory" => vec![(vec![dump, "--at", "0x7f0000100000", "-n", "16"], false)],
-            "code-object" => vec![(vec![code], true)],
-            "dwarf" => vec![(vec![code], true), (vec![dump], true)],
-            "print" | "explain" => {
-                let some = sampled(&names, 3);
-                let mut rows: Vec<_> = some.map(|name| (vec![dump, name.as_str()], false)).collect();
-                rows.push((vec![dump, "\x1b[31mnothing\u{202e}"], false));
-                rows
-            }
-            "eval" => vec![(vec![dump, "DW_OP_regx VGPR0"], false), (vec![dump, "DW_OP_\x1b[31m"], false)],
-            "report" => {
-                ["text", "html", "markdown", "json"].map(|form| (vec![dump, "--format", form], true)).to_vec()
-            }
-            "check" => vec![(vec![scope, "--report", reports], true)],
-            "signature" => vec![(vec![dump], true), (vec![dump, "--jsonl"], true)],
-            "bucket" => vec![(vec![dump], false)],
-            "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
-            "slim" => vec![(vec![dump, "-o", slim.to_str().unwrap(), "--all-waves"], false)],
-            "view" => vec![(vec![dump, "-o", view.to_str().unwrap()], false)],
-            "targets" | "help" | "demo" | "doctor" => vec![(vec![], false)],
-            "completions" => vec![(vec!["bash"], false)],
-            question if needs_only_a_dump(question) => vec![(vec![dump], false)],
-            other => panic!("no arguments for the command {other}: add its row here"),
-        };
-        for (arguments, has_names) in rows {
-            let text = checked(&[&[command], &arguments[..]].concat());
+    let inputs = Inputs {
+        dump,
+        code,
+        other: sound.to_str().unwrap(),
+        small: slim.to_str().unwrap(),
+        view: view.to_str().unwrap(),
+        scope: scope.to_str().unwrap(),
+        reports: reports.to_str().unwrap(),
+        names: &names,
+    };
+    let scope = inputs.scope;
+    let commands = commands();
+    for command in &commands {
+        for (arguments, has_names) in inputs.of(command) {
+            let text = checked(&[&[command.as_str()], &arguments[..]].concat());
             assert!(
                 !has_names || text.contains("\\u{1b}") || text.contains("\\u{202e}"),
                 "{command}: {text}"
             );
             // A command without JSON rejects the option, in clean text.
-            checked(&[&[command], &arguments[..], &["--json"]].concat());
+            checked(&[&[command.as_str()], &arguments[..], &["--json"]].concat());
         }
     }
-    assert!(count > 20, "{help}");
+    assert!(commands.len() > 20, "{commands:?}");
     for all in [["locals", "-l", "all", "--json"], ["backtrace", "-l", "all", "--json"]] {
         checked(&[&all[..], &[dump]].concat());
     }

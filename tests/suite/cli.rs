@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use crate::fixtures::one_line;
 
-fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = crate::support::lanescope();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -20,7 +20,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 }
 
 /// Kills the server on drop.
-struct Ending(Child);
+pub(crate) struct Ending(pub(crate) Child);
 
 impl Drop for Ending {
     fn drop(&mut self) {

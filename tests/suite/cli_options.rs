@@ -4,7 +4,7 @@ use crate::cli::{json, run, text};
 use crate::support::{least, sample::sampled};
 
 /// The commands of docs/commands.md with the name of the value of `--wave` and of `--lane`.
-fn commands() -> Vec<(&'static str, &'static str, &'static str)> {
+pub(crate) fn commands() -> Vec<(&'static str, &'static str, &'static str)> {
     let page = include_str!("../../docs/commands.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let rows = rows.filter(|(name, _)| !name.starts_with('-'));

@@ -64,6 +64,7 @@ mod view_hostile;
 mod view_linked;
 mod view_types;
 mod wide;
+mod width;
 mod words;
 mod written_cores;
 

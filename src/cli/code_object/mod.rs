@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             let entries = fat.entries.iter().map(describe::entry).collect();
             return print_json(out, &Document::new(describe::Entries { entries, problems }));
         }
-        out.write_all(text::entries(&fat).as_bytes())?;
+        out.write_all(text::STYLE.folded(&text::entries(&fat)).as_bytes())?;
         return Ok(());
     };
     let object = CodeObject::parse(entry.bytes.clone()).map_err(|error| {
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     if args.json {
         return print_json(out, &Document::new(&described));
     }
-    out.write_all(text::object(&described).as_bytes())?;
+    out.write_all(text::STYLE.folded(&text::object(&described)).as_bytes())?;
     Ok(())
 }
 

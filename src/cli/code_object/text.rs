@@ -8,7 +8,7 @@ use super::kernels::{DescriptorRow, KernelFacts};
 use crate::codeobject::FatFile;
 use crate::report::{Style, Table};
 
-const STYLE: Style = Style::Coloured;
+pub(super) const STYLE: Style = Style::Coloured;
 
 pub(super) fn entries(fat: &FatFile) -> String {
     let mut table = Table::new(["Entry", "ID", "Offset", "Size", "What"]);

@@ -16,12 +16,13 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::shell::indented;
 use super::version::BUILD;
 use super::{Failure, print_json};
 use crate::arch::Targets;
 use crate::report::Style;
+use crate::report::fold::beside;
 use crate::report::schema::{Document, Schema};
-use crate::triage::page::wrapped;
 
 /// Options of the command.
 #[derive(Debug, clap::Args)]
@@ -144,12 +145,6 @@ fn diagnosis(checks: Vec<Check>, targets: &Targets) -> Diagnosis {
 /// The blanks before a fact's notes.
 const NOTES: &str = "           ";
 
-/// A text whose further lines begin below its first.
-fn hanging(text: &str, style: Style) -> String {
-    let width = style.columns().map_or(usize::MAX, |columns| columns.saturating_sub(NOTES.len()));
-    wrapped(text, width).join(&format!("\n{NOTES}"))
-}
-
 fn text(diagnosis: &Diagnosis, style: Style) -> String {
     let mut text = format!("lanescope {} for {}\n", diagnosis.version, diagnosis.target);
     for area in Area::ALL {
@@ -161,10 +156,10 @@ fn text(diagnosis: &Diagnosis, style: Style) -> String {
                 State::Missing => "missing",
             };
             let mark = if check.state == State::Missing { style.dim(mark) } else { mark.to_owned() };
-            let _ =
-                writeln!(text, "  {mark}  {}", hanging(&format!("{}: {}", check.name, check.fact), style));
+            let fact = format!("{}: {}", check.name, check.fact);
+            let _ = writeln!(text, "{}", beside(&format!("  {mark}  "), &fact, style.columns()));
             for note in &check.notes {
-                let _ = writeln!(text, "{NOTES}{}", hanging(note, style));
+                let _ = writeln!(text, "{}", beside(NOTES, note, style.columns()));
             }
         }
     }
@@ -173,9 +168,6 @@ fn text(diagnosis: &Diagnosis, style: Style) -> String {
         "\nOpening a capture needs no GPU, no driver, no ROCm and no ptrace.\n\n{}",
         style.heading("Next")
     );
-    // Commands are copied: no line of theirs is folded.
-    for command in &diagnosis.next {
-        let _ = writeln!(text, "  {command}");
-    }
+    text.extend(diagnosis.next.iter().map(|command| indented(command)));
     text
 }

@@ -9,6 +9,7 @@ use super::super::{DumpArgs, Failure, dump, print_json};
 use super::{Args, Expressions, Listing, no_function};
 use crate::arch::Targets;
 use crate::clean::clean_lines;
+use crate::report::Style;
 use crate::report::schema::{Document, Hex, Schema};
 
 /// The expressions of a dump's code objects.
@@ -78,7 +79,8 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
                 (read, found) = (true, found | listing.found);
                 let shown = args.function.is_none() || listing.found;
                 if !args.json && shown {
-                    write!(out, "code object {} at {address}\n\n{}", object.name, listing.text)?;
+                    let text = format!("code object {} at {address}\n\n{}", object.name, listing.text);
+                    out.write_all(Style::Coloured.folded(&text).as_bytes())?;
                 }
                 ObjectExpressions::Listed(listing.json())
             }

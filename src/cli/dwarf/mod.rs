@@ -56,6 +56,7 @@ use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
 use crate::elf::{ELFMAG, ET_CORE, FileHeader};
 use crate::integers::u16_at;
 use crate::notation::hex_bytes;
+use crate::report::Style;
 use crate::report::expression::{self, Failure as ExpressionError};
 use crate::report::schema::{Document, Hex, Schema};
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
@@ -101,7 +102,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     }
     match args.json {
         true => print_json(out, &Document::new(listing.json())),
-        false => Ok(out.write_all(listing.text.as_bytes())?),
+        false => Ok(out.write_all(Style::Coloured.folded(&listing.text).as_bytes())?),
     }
 }
 

@@ -57,6 +57,7 @@ use self::state::State;
 use super::dialect::named as dialect;
 use crate::arch::Targets;
 use crate::dwarf::{Dialect, Error};
+use crate::report::Style;
 use crate::report::expression::ExpressionResult;
 use crate::report::schema::{Document, Schema};
 
@@ -208,15 +209,15 @@ pub(super) fn run_cases(
     }
     for outcome in &outcomes {
         if !is_json {
-            writeln!(out, "{}: {}", outcome.name, outcome.words)?;
+            writeln!(out, "{}", Style::Coloured.folded(&format!("{}: {}", outcome.name, outcome.words)))?;
             for line in &outcome.explained {
-                writeln!(out, "    {line}")?;
+                writeln!(out, "{}", Style::Coloured.folded(&format!("    {line}")))?;
             }
         }
         if let Some(difference) = &outcome.difference {
             log::error!("{}: {difference}", outcome.name);
             if !is_json {
-                writeln!(out, "    differs: {difference}")?;
+                writeln!(out, "{}", Style::Coloured.folded(&format!("    differs: {difference}")))?;
             }
         }
     }

@@ -3,27 +3,21 @@
 use std::io::{self, Write};
 
 use super::describe::{Description, FaultBit, KindDescription, Run, Summary, wave_sizes};
+use crate::report::fold::beside;
+use crate::report::{Style, Table};
 
-/// Prints rows in columns of the necessary width; the last column is not padded.
-fn table(out: &mut dyn Write, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
-    let mut widths: Vec<usize> = header.iter().map(|title| title.chars().count()).collect();
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut text = String::new();
-        for (cell, width) in cells.zip(&widths) {
-            text.push_str(&format!("{cell:width$}  "));
-        }
-        writeln!(out, "{}", text.trim_end())
-    };
-    line(&mut header.iter().copied())?;
-    for row in rows {
-        line(&mut row.iter().map(String::as_str))?;
-    }
-    Ok(())
+const STYLE: Style = Style::Coloured;
+
+/// Prints rows in columns.
+fn table<const N: usize>(out: &mut dyn Write, header: &[&str; N], rows: &[Vec<String>]) -> io::Result<()> {
+    let mut table = Table::new(*header);
+    rows.iter().for_each(|row| table.row(row.clone()));
+    out.write_all(table.render(STYLE).as_bytes())
+}
+
+/// Prints a line.
+fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", STYLE.folded(text))
 }
 
 fn or_dash(text: &[String]) -> String {
@@ -64,15 +58,19 @@ pub(super) fn list(targets: &[Summary], out: &mut dyn Write) -> io::Result<()> {
 /// All of one target.
 pub(super) fn one(target: &Description, out: &mut dyn Write) -> io::Result<()> {
     let summary = &target.summary;
-    writeln!(out, "{}: {}", summary.name, summary.products)?;
-    writeln!(out, "  described by     {}", summary.file)?;
-    writeln!(out, "  EF_AMDGPU_MACH   {:#04x}", summary.elf_machine)?;
-    writeln!(out, "  waves            {} (the default first)", wave_sizes(&summary.wave_sizes))?;
-    writeln!(out, "  features         {}", or_dash(&summary.features))?;
+    line(out, &format!("{}: {}", summary.name, summary.products))?;
     let counts = if summary.scratch == "buffer" { "the whole wave" } else { "a lane" };
-    writeln!(out, "  private memory   {}: stack pointers count bytes of {counts}", summary.scratch)?;
     let (slots, limit) = (target.sgpr_slots, target.sgpr_alias_limit);
-    writeln!(out, "  SGPR slots       at most {slots}; aliases end at slot {limit} or at the last one")?;
+    for (what, fact) in [
+        ("described by", summary.file.clone()),
+        ("EF_AMDGPU_MACH", format!("{:#04x}", summary.elf_machine)),
+        ("waves", format!("{} (the default first)", wave_sizes(&summary.wave_sizes))),
+        ("features", or_dash(&summary.features)),
+        ("private memory", format!("{}: stack pointers count bytes of {counts}", summary.scratch)),
+        ("SGPR slots", format!("at most {slots}; aliases end at slot {limit} or at the last one")),
+    ] {
+        writeln!(out, "{}", beside(&format!("  {what:<16} "), &fact, STYLE.columns()))?;
+    }
     for kind in &target.kinds {
         registers(kind, out)?;
     }
@@ -165,7 +163,7 @@ fn classes(target: &Description, out: &mut dyn Write) -> io::Result<()> {
             || "all other units".to_owned(),
             |augmentation| format!("units with augmentation {augmentation}"),
         );
-        writeln!(out, "\nAddress classes in {units}")?;
+        line(out, &format!("\nAddress classes in {units}"))?;
         let mut rows = vec![vec!["absent".to_owned(), "-".to_owned(), classes.absent.clone()]];
         if classes.classes_are_spaces {
             rows.push(vec!["N".to_owned(), "-".to_owned(), "space N".to_owned()]);

@@ -11,18 +11,20 @@ fn output(name: Option<&str>, json: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
+/// The text has a row, in one line or folded.
 #[track_caller]
-fn has_line(text: &str, expected: &str) {
-    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.lines().any(|line| squeezed(line) == expected), "no line {expected:?} in\n{text}");
+fn has_row(text: &str, expected: &str) {
+    let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeezed.contains(expected), "no row {expected:?} in\n{text}");
 }
 
 #[test]
 fn the_list_has_a_line_for_each_target() {
     let text = output(None, false);
-    assert_eq!(text.lines().count(), 1 + Targets::builtin().names().count());
-    has_line(&text, "gfx90a 0x3f wave64 buffer xnack, sramecc AMD Instinct MI210, MI250 and MI250X");
-    has_line(&text, "gfx1100 0x41 wave32, wave64 flat - Radeon RX 7900 XT and XTX, Radeon PRO W7900");
+    let rows = text.lines().filter(|line| !line.starts_with("    ")).count();
+    assert_eq!(rows, 1 + Targets::builtin().names().count());
+    has_row(&text, "gfx90a 0x3f wave64 buffer xnack, sramecc AMD Instinct MI210, MI250 and MI250X");
+    has_row(&text, "gfx1100 0x41 wave32, wave64 flat - Radeon RX 7900 XT and XTX, Radeon PRO W7900");
     assert!(text.lines().all(|line| line == line.trim_end()), "no spaces at the ends of lines");
 }
 
@@ -47,7 +49,7 @@ fn one_target_is_shown_whole() {
         "4 constant global",
         "address_error 10 address error (misaligned or out of range) trapsts[8] without [28]",
     ] {
-        has_line(&text, line);
+        has_row(&text, line);
     }
 }
 

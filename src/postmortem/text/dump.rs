@@ -4,8 +4,8 @@ use super::super::model::{ArgumentRow, Content, Launch, Model, StackGroup, WaveR
 use super::wave::frames;
 use super::{COLUMNS, INDENT, LABEL, MAX_STACKS, fold, indented, note};
 use crate::notation::{counted, plural};
+use crate::report::fold::wrapped;
 use crate::report::{Style, Table};
-use crate::triage::page::wrapped;
 
 /// Maximum number of waves and problems.
 const MAX_WAVES: usize = 32;

@@ -6,7 +6,7 @@ use super::super::model::{LaneMark, Model, ShownWave, ValueMark, VariableStrip};
 use super::{COLUMNS, LABEL, MAX_LINES, Rows, one_line};
 use crate::notation::{counted, lanes};
 use crate::report::Style;
-use crate::triage::page::wrapped;
+use crate::report::fold::wrapped;
 use crate::units::{LaneId, LaneSet};
 
 /// Rows of the evidence on the first screen, and lines of each.

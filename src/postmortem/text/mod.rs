@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use super::model::Model;
 use crate::notation::counted;
 use crate::report::Style;
-use crate::triage::page::{continued, wrapped};
+use crate::report::fold::{continued, wrapped};
 
 pub use dump::{argument, causes, position, size, some_ids};
 pub use first::{first_screen, legend, letter, rule_text};

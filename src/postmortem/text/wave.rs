@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::super::model::{FrameRow, MemoryPicture, ShownWave, ValueMark, VariableStrip};
 use super::{COLUMNS, MAX_LINES, fold, note, one_line, rule_text};
 use crate::notation::counted;
+use crate::report::fold::wrapped;
 use crate::session::Scope;
-use crate::triage::page::wrapped;
 
 /// Maximum number of variables, and of frames of a stack.
 const MAX_VARIABLES: usize = 24;

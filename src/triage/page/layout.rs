@@ -1,6 +1,7 @@
 //! Labelled rows in lines of at most 80 columns.
 
 use crate::report::Style;
+use crate::report::fold::{continued, wrapped};
 
 /// Columns of a line.
 const COLUMNS: usize = 80;
@@ -131,75 +132,9 @@ pub(super) fn whole(text: &str) -> String {
     text.replace(' ', &NO_BREAK.to_string())
 }
 
-/// A shell's command in lines of at most that width, if its words allow it: each but the last ends with a backslash.
-/// Quoted words are whole.
-pub(crate) fn continued(text: &str, width: usize) -> Vec<String> {
-    let (mut is_quoted, mut before) = (false, ' ');
-    let between = |letter: char| {
-        let is_escaped = before == '\\' && !is_quoted;
-        before = letter;
-        is_quoted ^= letter == '\'' && !is_escaped;
-        letter == ' ' && !is_quoted
-    };
-    let mut units: Vec<String> = Vec::new();
-    for word in text.split(between) {
-        match units.last_mut() {
-            // An option stays with its value.
-            Some(option)
-                if option.starts_with("--")
-                    && !option.contains(' ')
-                    && !word.starts_with('-')
-                    && option.chars().count() + word.chars().count() + 5 <= width =>
-            {
-                option.push(' ');
-                option.push_str(word);
-            }
-            _ => units.push(word.to_owned()),
-        }
-    }
-    let mut lines: Vec<String> = Vec::new();
-    for word in units {
-        match lines.last_mut() {
-            // A blank before the word, and the continuation after it.
-            Some(line) if line.chars().count() + 1 + word.chars().count() + 2 <= width => {
-                line.push(' ');
-                line.push_str(&word);
-            }
-            Some(line) => {
-                line.push_str(" \\");
-                lines.push(format!("  {word}"));
-            }
-            None => lines.push(word),
-        }
-    }
-    lines
-}
-
-/// A text in lines of at most that width, if its words allow it. A paragraph is folded by itself.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.lines() {
-        let (mut line, mut columns) = (String::new(), 0);
-        for word in paragraph.split(' ') {
-            let letters = word.chars().count();
-            if columns > 0 && columns + 1 + letters > width {
-                lines.push(std::mem::take(&mut line));
-                columns = 0;
-            } else if !line.is_empty() {
-                line.push(' ');
-                columns += 1;
-            }
-            line.push_str(word);
-            columns += letters;
-        }
-        lines.push(line);
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{continued, plain, whole, wrapped};
+    use super::{plain, whole, wrapped};
 
     /// A no-break space of a name stays: the name would be another one.
     #[test]
@@ -209,19 +144,5 @@ mod tests {
             wrapped(&text, 12).iter().map(|line| plain(line)).collect::<Vec<_>>(),
             ["fault in", "the kernel a\u{a0}b"]
         );
-    }
-
-    #[test]
-    fn a_command_continues_behind_a_backslash() {
-        let command = "lanescope locals 'a folder with blanks/core.1' --log run.log --wave 3 --lane 17";
-        let expected = [
-            "lanescope locals \\",
-            "  'a folder with blanks/core.1' \\",
-            "  --log run.log --wave 3 \\",
-            "  --lane 17",
-        ];
-        assert_eq!(continued(command, 32), expected);
-        assert_eq!(continued("lanescope info it\\'s a b", 20), ["lanescope info \\", "  it\\'s a b"]);
-        assert_eq!(continued("lanescope info", 80), ["lanescope info"]);
     }
 }

@@ -19,9 +19,9 @@ use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use crate::session::WaveInfo;
 use headline::headline;
+pub(crate) use layout::plain;
 use layout::whole;
 pub use layout::{Page, Row};
-pub(crate) use layout::{continued, plain, wrapped};
 
 /// Maximum number of frames of the stack.
 const MAX_FRAMES: usize = 6;

@@ -1,0 +1,168 @@
+//! Text in lines of a bounded width: between words, as columns, and as commands to copy.
+
+use crate::work::{self, Count};
+
+/// The separator of columns, and the indent of continued lines.
+pub(super) const GAP: &str = "  ";
+pub(super) const INDENT: &str = "    ";
+/// The beginning of an ANSI style, and the end of one.
+const ESCAPE: char = '\u{1b}';
+const RESET: &str = "\u{1b}[0m";
+
+/// Text with lines of at most that width, if its words allow it; further lines begin with an indent.
+pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
+    let Some(limit) = limit else { return text.to_owned() };
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.split('\n') {
+        work::count(Count::Bytes, line.len() as u64);
+        if visible(line).count() <= limit {
+            lines.push(line.to_owned());
+            continue;
+        }
+        let (mut current, mut width, mut has_words) = (String::new(), 0, false);
+        // Blanks stay with the next word: columns keep their places.
+        for word in words(line, limit.saturating_sub(INDENT.len())) {
+            let letters = visible(word.trim_end()).count();
+            if width + letters > limit && has_words {
+                lines.push(current.trim_end().to_owned());
+                (current, width, has_words) = (INDENT.to_owned(), INDENT.len(), false);
+            }
+            current.push_str(word);
+            width += visible(word).count();
+            has_words |= letters > 0;
+        }
+        lines.push(current.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+/// The characters of a text without its ANSI styles, which take no column.
+fn visible(text: &str) -> impl Iterator<Item = char> {
+    let mut chars = text.chars();
+    std::iter::from_fn(move || {
+        loop {
+            match chars.next()? {
+                ESCAPE => _ = chars.find(|char| *char == 'm'),
+                char => return Some(char),
+            }
+        }
+    })
+}
+
+/// The words of a line with the blanks after them; a location in brackets after a gap, `  [v0[3] (triton)]`, is one
+/// word if it fits into `limit`.
+fn words(line: &str, limit: usize) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    let mut is_after_gap = false;
+    std::iter::from_fn(move || {
+        let end = |text: &str| text.find(' ').map_or(text.len(), |at| at + 1);
+        let bracketed = || {
+            let inner = rest.strip_prefix('[').filter(|_| is_after_gap)?;
+            // Locations contain no gap.
+            let part =
+                inner.split_once(GAP).map_or(rest, |(part, _)| rest.get(..part.len() + 1).unwrap_or(rest));
+            work::count(Count::Bytes, part.len() as u64);
+            let is_whole = part.trim_end_matches(RESET).ends_with(']');
+            (is_whole && visible(part).take(limit + 1).count() <= limit).then_some(part.len())
+        };
+        let at = bracketed().unwrap_or_else(|| end(rest));
+        let (word, after) = rest.split_at_checked(at)?;
+        rest = after;
+        is_after_gap = word == " ";
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// A first column, and beside it a text in lines of at most that many columns with it. Lines behind the first begin below
+/// the text's begin, and rather at gaps of two blanks than within a part. A first column of more than half of the columns
+/// has lines of its own.
+pub(crate) fn beside(column: &str, text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return format!("{column}{text}") };
+    let own = visible(column).count();
+    let (head, indent) = match own > columns / 2 {
+        true => (folded(column.trim_end(), Some(columns)) + "\n" + INDENT + INDENT, 2 * INDENT.len()),
+        false => (column.to_owned(), own),
+    };
+    let width = columns.saturating_sub(indent);
+    let mut lines: Vec<String> = Vec::new();
+    for part in text.split(GAP) {
+        match lines.last_mut() {
+            Some(line) if visible(line).chain(visible(part)).count() + GAP.len() <= width => {
+                line.push_str(GAP);
+                line.push_str(part);
+            }
+            _ => lines.extend(wrapped(part, width)),
+        }
+    }
+    head + &lines.join(&format!("\n{:indent$}", ""))
+}
+
+/// A shell's command in lines of at most that width, if its words allow it: each but the last ends with a backslash.
+/// Quoted words are whole.
+pub(crate) fn continued(text: &str, width: usize) -> Vec<String> {
+    let (mut is_quoted, mut before) = (false, ' ');
+    let between = |letter: char| {
+        let is_escaped = before == '\\' && !is_quoted;
+        before = letter;
+        is_quoted ^= letter == '\'' && !is_escaped;
+        letter == ' ' && !is_quoted
+    };
+    let mut units: Vec<String> = Vec::new();
+    for word in text.split(between) {
+        match units.last_mut() {
+            // An option stays with its value.
+            Some(option)
+                if option.starts_with("--")
+                    && !option.contains(' ')
+                    && !word.starts_with('-')
+                    && option.chars().count() + word.chars().count() + 5 <= width =>
+            {
+                option.push(' ');
+                option.push_str(word);
+            }
+            _ => units.push(word.to_owned()),
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in units {
+        match lines.last_mut() {
+            // A blank before the word, and the continuation after it.
+            Some(line) if line.chars().count() + 1 + word.chars().count() + 2 <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            Some(line) => {
+                line.push_str(" \\");
+                lines.push(format!("  {word}"));
+            }
+            None => lines.push(word),
+        }
+    }
+    lines
+}
+
+/// A text in lines of at most that width, if its words allow it. A paragraph is folded by itself.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let (mut line, mut columns) = (String::new(), 0);
+        for word in paragraph.split(' ') {
+            let letters = visible(word).count();
+            if columns > 0 && columns + 1 + letters > width {
+                lines.push(std::mem::take(&mut line));
+                columns = 0;
+            } else if !line.is_empty() {
+                line.push(' ');
+                columns += 1;
+            }
+            line.push_str(word);
+            columns += letters;
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+#[path = "fold_tests.rs"]
+mod tests;
