@@ -408,7 +408,7 @@ def show_registers(names):
         if level == 0 or server is None or name in FACADE:
             gdb.execute("info all-registers " + name)
         else:
-            print("%-15s%s" % (name, in_frame(server, name, level)))
+            print("%-14s %s" % (name, in_frame(server, name, level)))
 
 
 def in_frame(server, name, level):

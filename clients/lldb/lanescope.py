@@ -243,7 +243,7 @@ The access, its lanes, the line and the evidence."""
 
 
 class Disassemble(Monitor):
-    help = """List instructions: disasm [ADDRESS] [--count N] [--around N] [--lane N] [--frame N]
+    help = """List instructions: disasm [ADDRESS] [--count N] [--around N] [--lane N] [--frame N] [--full]
 Of the function that the selected thread is in, the PC and the lanes marked; ADDRESS: of the one there, with --count from there on.
 lldb's own `disassemble` takes the code for x86."""
 

@@ -4,6 +4,10 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet as Sour
 
 use super::syntax::{MAX_LINE, SyntaxError, lines};
 use crate::clean::clean;
+use crate::report::fold::wrapped;
+
+/// Columns of a line.
+const COLUMNS: usize = 80;
 
 /// A message about a line of a file.
 #[derive(Clone, Debug)]
@@ -33,8 +37,16 @@ impl Snippet<'_> {
         let end = self.text.ceil_char_boundary(end).max(start);
         let label = Some(self.label).filter(|label| !label.is_empty()).map(clean);
         let mark = AnnotationKind::Primary.span(start..end).label(label);
-        let notes = self.notes.iter().map(|(name, text)| Level::NOTE.with_name(*name).message(clean(text)));
-        let title = Level::ERROR.primary_title(clean(self.title));
+        // In front of a name: the number of the line, and ` = `.
+        let margin = self.line.unwrap_or_default().to_string().len() + 3;
+        let folded = |margin: usize, label: &str, text: &str| {
+            let width = COLUMNS.saturating_sub(margin + label.len() + 2);
+            wrapped(&clean(text), width).join("\n")
+        };
+        let notes = self.notes.iter();
+        let notes =
+            notes.map(|(name, text)| Level::NOTE.with_name(*name).message(folded(margin, name, text)));
+        let title = Level::ERROR.primary_title(folded(0, "error", self.title));
         let report = [match self.line {
             Some(line) => {
                 let source = Source::source(self.text).line_start(line).path(clean(self.file));
@@ -43,7 +55,7 @@ impl Snippet<'_> {
             None => title.element(Origin::path(clean(self.file))).elements(notes),
         }];
         let renderer = if is_styled { Renderer::styled() } else { Renderer::plain() };
-        renderer.render(&report)
+        renderer.term_width(COLUMNS).render(&report)
     }
 }
 

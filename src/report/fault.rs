@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::Style;
 use super::schema::{Hex, Schema};
 use crate::capture::{
     AgentInference, FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation,
@@ -13,13 +12,13 @@ use crate::capture::{
 };
 use crate::debuginfo::source_name;
 
-/// A sentence for each fault, in lines of 80 columns.
+/// A line with a sentence for each fault.
 #[must_use]
 pub(crate) fn text(faults: &[Fault]) -> String {
     if faults.is_empty() {
         return "No fault was reported.\n".to_owned();
     }
-    faults.iter().map(|fault| Style::Plain.folded(&sentence(fault)) + "\n").collect()
+    faults.iter().map(|fault| sentence(fault) + "\n").collect()
 }
 
 /// A fault in words: `write to page 0x7f0000201000: the page is not present; GPU node 4; ROCm's runtime, run.log:12`.

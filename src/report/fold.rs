@@ -9,7 +9,8 @@ pub(super) const INDENT: &str = "    ";
 const ESCAPE: char = '\u{1b}';
 const RESET: &str = "\u{1b}[0m";
 
-/// Text with lines of at most that width, if its words allow it; further lines begin with an indent.
+/// Text with lines of at most that width, if its words allow it; further lines begin with an indent of their own, behind
+/// that of their first line.
 pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
     let Some(limit) = limit else { return text.to_owned() };
     let mut lines: Vec<String> = Vec::new();
@@ -19,13 +20,15 @@ pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
             lines.push(line.to_owned());
             continue;
         }
+        let own = line.bytes().take(limit / 2).take_while(|byte| *byte == b' ').count();
+        let indent = own + INDENT.len();
         let (mut current, mut width, mut has_words) = (String::new(), 0, false);
         // Blanks stay with the next word: columns keep their places.
-        for word in words(line, limit.saturating_sub(INDENT.len())) {
+        for word in words(line, limit.saturating_sub(indent)) {
             let letters = visible(word.trim_end()).count();
             if width + letters > limit && has_words {
                 lines.push(current.trim_end().to_owned());
-                (current, width, has_words) = (INDENT.to_owned(), INDENT.len(), false);
+                (current, width, has_words) = (" ".repeat(indent), indent, false);
             }
             current.push_str(word);
             width += visible(word).count();
@@ -87,7 +90,7 @@ pub(crate) fn beside(column: &str, text: &str, columns: Option<usize>) -> String
     let mut lines: Vec<String> = Vec::new();
     for part in text.split(GAP) {
         match lines.last_mut() {
-            Some(line) if visible(line).chain(visible(part)).count() + GAP.len() <= width => {
+            Some(line) if visible(line.as_str()).chain(visible(part)).count() + GAP.len() <= width => {
                 line.push_str(GAP);
                 line.push_str(part);
             }

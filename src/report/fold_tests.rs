@@ -37,6 +37,8 @@ fn text_is_folded_between_words() {
     assert!(shown.lines().all(|line| line.chars().count() <= 30), "{shown}");
     assert!(shown.lines().skip(1).all(|line| line.starts_with("    a")), "{shown}");
     assert_eq!(shown.split_whitespace().collect::<Vec<_>>().join(" "), text);
+    // An indented line continues behind its indent.
+    assert_eq!(folded("  one two three", Some(10)), "  one two\n      three");
     assert_eq!(folded(&text, None), text);
     let long = "x".repeat(100);
     assert_eq!(folded(&long, Some(30)), long);

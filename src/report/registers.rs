@@ -58,7 +58,7 @@ pub fn register(
         if let (Some(fields), Some(bits)) = (kind.fields(register), value.scalar()) {
             let _ = write!(text, "  [ {}]", flags(fields, bits));
         }
-        Style::Plain.folded(&text)
+        text
     };
     text.push('\n');
     Some(text)

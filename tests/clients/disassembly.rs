@@ -103,7 +103,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         let of = listing.clone();
         script.check("x/i", "x/4i $pc", move |text| check(&of, pc, 4, text));
         let of = listing.clone();
-        script.check("monitor", format!("monitor disassemble {pc:#x} count 6"), move |text| {
+        script.check("monitor", format!("monitor disassemble {pc:#x} count 6 full"), move |text| {
             let marked = text.lines().filter(|line| line.starts_with("=> ")).count();
             if marked == 1 { check(&of, pc, 6, text) } else { Err(format!("{marked} marks: {text}")) }
         });
@@ -156,9 +156,10 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
         let Some(pc) = wave.pc() else { continue };
         script.say(format!("thread select --thread-id {}", wave.thread));
         let of = listing.clone();
-        script.check("disasm", format!("disasm {pc:#x} --count 6"), move |text| check(&of, pc, 6, text));
+        script
+            .check("disasm", format!("disasm {pc:#x} --count 6 --full"), move |text| check(&of, pc, 6, text));
         let of = listing.clone();
-        script.check("around", "disasm --around 2", move |text| {
+        script.check("around", "disasm --around 2 --full", move |text| {
             let first = of.range(..pc).rev().take(2).last().map_or(pc, |(address, _)| *address);
             // Before a function the listing has unrequested instructions.
             let first = shown(text).first().map_or(first, |(address, _)| (*address).max(first));

@@ -27,6 +27,8 @@ fn written(dump: &Path) -> (PathBuf, String) {
 
 /// The printed command for a client, with the server's address and further commands at its end.
 fn printed(text: &str, client: &str, program: &str, address: &str, more: &str) -> Command {
+    // A long command continues behind a backslash.
+    let text = text.replace("\\\n", "");
     let line = text.lines().find_map(|line| line.trim().strip_prefix(&format!("{client} ")));
     let line = line.unwrap_or_else(|| panic!("no line for {client} in {text}"));
     assert!(line.contains("HOST:1234"), "{line}");

@@ -119,10 +119,10 @@ impl Script {
     }
 }
 
-/// The text without the folds of a console's lines: a line that begins with four blanks continues the one before it.
+/// The text without the folds of a console's lines: a line that begins with four blanks or more continues the one before it.
 /// A gap precedes locations in brackets and the states of lanes.
 pub(crate) fn unfolded(text: &str) -> String {
-    let parts = text.split("\n    ");
+    let parts = text.split("\n    ").map(str::trim_start);
     let is_after_gap = |part: &str| part.starts_with('[') || part.starts_with("(lane");
     let join = |part: &str| if is_after_gap(part) { format!("  {part}") } else { format!(" {part}") };
     let mut joined: String = parts.map(join).collect();

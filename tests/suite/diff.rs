@@ -163,11 +163,12 @@ fn stacks_of_one_dump_alone_are_reported() {
         "- 1 wave of {} without a counterpart in the other dump (wave 4)\n#0  diverge (",
         pair.a.display()
     );
-    assert!(status == Some(1) && text.contains(&lost), "{text}");
+    assert!(status == Some(1) && one_line(&text).contains(&one_line(&lost)), "{text}");
     assert!(text.ends_with("0 of 7 pairs compared differ.\n"), "{text}");
     // Two builds of one kernel: inlined in one, not in the other.
     let dumps = fixtures().join("dumps");
     let (status, text) = diff(&dumps.join("lds-gfx90a-O0"), &dumps.join("lds-gfx90a-O2"), &[]);
+    let text = one_line(&text);
     assert_eq!((status, text.matches("2 waves of ").count()), (Some(1), 2), "{text}");
     assert_eq!(text.matches("with a stack that the other dump lacks (waves 1-2)").count(), 2, "{text}");
     // Two GPUs have no common waves.
@@ -211,7 +212,7 @@ fn waves_at_several_places_are_headed_by_none_of_them() {
         "- 2 waves of {} with a stack that the other dump lacks (waves {first}, {second})\n#0  leaf (PCs differ) ",
         whole.display()
     );
-    assert!(status == Some(1) && text.contains(&head), "{text}");
+    assert!(status == Some(1) && one_line(&text).contains(&one_line(&head)), "{text}");
     assert!(!text.contains(&format!("{pc:#x}")) && !text.contains(&format!("{other_pc:#x}")), "{text}");
 }
 
@@ -229,7 +230,7 @@ fn padding_of_all_lanes_is_one_line() {
     bytes[0x30 * 64 + 5 * 4] = 36;
     fs::write(&private, bytes).unwrap();
     let (status, text) = diff(&whole, &other, &["--wave", "1"]);
-    let lines = "Shared mine: lane 5: {one = 35, two = 5, three = {0.5, 2.5}} -> {one = 36, two = 5, three = {0.5, 2.5}} \
+    let lines = "Shared mine (inferred: caller by code): lane 5: {one = 35, two = 5, three = {0.5, 2.5}} -> {one = 36, two = 5, three = {0.5, 2.5}} \
                  lanes 0-4, 6-9: same text, other bytes; byte 4 of the first: 97 -> 68";
     assert!(status == Some(1) && one_line(&text).contains(lines), "{text}");
     // JSON names the bytes of each lane.

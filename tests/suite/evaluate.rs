@@ -14,7 +14,7 @@ use lanescope::session::{
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
-use crate::fixtures::{each_wave, each_wave_of, few_expected, fixtures, open, session};
+use crate::fixtures::{each_wave, each_wave_of, few_expected, fixtures, one_line, open, session};
 use crate::support::{least, newest};
 
 fn ask(session: &Session, wave: WaveId, text: &str, want: Want) -> Evaluation {
@@ -407,21 +407,21 @@ fn each_way_to_lack_debug_information_has_its_own_reason() {
     let said = |dump: &std::path::Path, expression: &str| {
         let output = run(&["eval", dump.to_str().unwrap(), expression]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        text(&output.stdout)
+        one_line(&text(&output.stdout))
     };
     for dump in [&nowhere, &bare, &between] {
         let s0 = said(dump, "DW_OP_regx SGPR0");
-        assert_eq!(s0, "lane 0: SGPR0  2a 00 00 00\n");
-        assert_eq!(said(dump, "DW_OP_regx SGPR1"), "lane 0: SGPR1  xx xx xx xx\n");
+        assert_eq!(s0, "lane 0: SGPR0 2a 00 00 00");
+        assert_eq!(said(dump, "DW_OP_regx SGPR1"), "lane 0: SGPR1 xx xx xx xx");
     }
     let why = "no code object that can be read holds the PC 0x1234";
     assert_eq!(
         said(&nowhere, "DW_OP_fbreg 0"),
-        format!("lane 0: unavailable: DW_OP_fbreg at 0: no function: {why}\n")
+        format!("lane 0: unavailable: DW_OP_fbreg at 0: no function: {why}")
     );
     assert_eq!(
         said(&nowhere, "DW_OP_addr 16"),
-        format!("lane 0: unavailable: DW_OP_addr at 0: no load address: {why}\n")
+        format!("lane 0: unavailable: DW_OP_addr at 0: no load address: {why}")
     );
     // A code object always has a load address.
     let bare_base = said(&bare, "DW_OP_fbreg 0");
@@ -429,12 +429,12 @@ fn each_way_to_lack_debug_information_has_its_own_reason() {
         bare_base.contains("DW_OP_fbreg at 0: no function: ") && bare_base.contains("stripped"),
         "{bare_base}"
     );
-    assert_eq!(said(&bare, "DW_OP_addr 16"), "lane 0: global+0x7f0000100010\n");
+    assert_eq!(said(&bare, "DW_OP_addr 16"), "lane 0: global+0x7f0000100010");
     assert_eq!(
         said(&between, "DW_OP_fbreg 0"),
-        "lane 0: unavailable: DW_OP_fbreg at 0: no function: no function with debug information holds the PC\n"
+        "lane 0: unavailable: DW_OP_fbreg at 0: no function: no function with debug information holds the PC"
     );
-    assert_eq!(said(&between, "DW_OP_addr 16"), "lane 0: global+0x7f0000100010\n");
+    assert_eq!(said(&between, "DW_OP_addr 16"), "lane 0: global+0x7f0000100010");
 }
 
 /// clang's idiom gives `first` of saxpy a vector register, of which each lane has a dword. With an 8-byte type the
@@ -476,7 +476,7 @@ fn an_object_larger_than_a_lanes_dword_has_no_value() {
         &["eval", dump, "--legacy", "--size", "8", "--lane", "3", idiom],
     ] {
         let output = run(arguments);
-        let said = text(&output.stdout) + &text(&output.stderr);
+        let said = one_line(&(text(&output.stdout) + &text(&output.stderr)));
         assert!(said.contains("64 bits in a register of 32"), "{arguments:?}: {said}");
     }
     let four = run(&["eval", dump, "--legacy", "--size", "4", "--lane", "3", idiom]);

@@ -10,7 +10,7 @@ use lanescope::session::{Grouping, Session, StackEnd, Stacks as _, Variables as 
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
-use crate::fixtures::{each_wave, expected, fixtures, open};
+use crate::fixtures::{each_wave, expected, fixtures, one_line, open};
 use crate::json_of;
 
 /// State of each lane in a model; `None`: the model has none.
@@ -177,7 +177,7 @@ fn text_marks_lanes_that_are_not_active() {
     let with = |command: &str, rest: &[&str]| text_of(&[&[command], &calls[..], rest].concat());
     assert_eq!(
         with("print", &["--lane", "1,3,60", "count"]),
-        "int count:\n  lanes 1, 3 (not yet entered): 1\n  lane 60: 1\n"
+        "int count:\n  lanes 1, 3, 60: 1  (lanes 1, 3: not yet entered)\n"
     );
     let active = with("print", &["--lane", "active", "count"]);
     assert_eq!(active, "int count:\n  lanes 0, 4, ..., 60: 1\n");
@@ -195,13 +195,16 @@ fn text_marks_lanes_that_are_not_active() {
             assert!(locals.contains(&format!("\n  {value}{behind}")), "{locals}");
         }
         assert!(
-            locals.contains("\n  lanes 1, 3 (not yet entered): <optimized out>  [the function of frame 0 does not preserve VGPR1"),
+            one_line(&locals).contains(
+                " lanes 1, 3 (not yet entered): <optimized out> [the function of frame 0 does not preserve VGPR1"
+            ),
             "{locals}"
         );
     }
     let gone = run(&[&["print"], &calls[..], &["x"]].concat());
     let words = String::from_utf8(gone.stdout).unwrap();
-    let gone = "int x = <optimized out>  [the function of frame 0 does not preserve VGPR1 for its caller]\n";
+    let gone =
+        "int x = <optimized out>\n    [the function of frame 0 does not preserve VGPR1 for its caller]\n";
     assert_eq!(words, gone);
 }
 
@@ -287,7 +290,7 @@ fn a_mark_names_the_lane_that_the_value_is_of() {
     let all = print("all", "$v3[40]");
     assert!(all.contains("\n  lanes 0-63: ") && all.ends_with("  (lane 40: inactive)\n"), "{all}");
     assert!(print("all", "$exec").contains("\n  lanes 0-63: 33554431\n"));
-    assert!(print("all", "n").contains("\n  lanes 25-63 (inactive): 1024\n"));
+    assert!(print("all", "n").contains("\n  lanes 0-63: 1024  (lanes 25-63: inactive)\n"));
     let json = text_of(&["print", "--json", "demo.zip", "--wave", "1", "--lane", "3,30", "$v3[40]"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     for (index, state) in ["active", "inactive"].iter().enumerate() {

@@ -323,7 +323,7 @@ fn serving_too_many_lanes_or_no_such_wave_has_an_instruction() {
         let mut serve = crate::support::lanescope();
         let output = serve.args(["serve", "--port", "0"]).arg(&dump).args(options).output().unwrap();
         assert!(!output.status.success(), "{options:?} was served");
-        String::from_utf8(output.stderr).unwrap()
+        one_line(&String::from_utf8(output.stderr).unwrap())
     };
     let said = fails(&["--threads", "lanes", "--max-threads", "55"]);
     for words in
@@ -333,7 +333,7 @@ fn serving_too_many_lanes_or_no_such_wave_has_an_instruction() {
     }
     assert!(fails(&["--max-threads", "6"]).contains("7 threads, more than --max-threads 6"));
     assert!(fails(&["--wave", "2,9-11"]).contains("has no gfx90a:wave64 wave with the id 9-11"));
-    assert!(fails(&["--wave", "7-x"]).contains("expected ids of waves: 3 or 3,7-9"));
+    assert!(fails(&["--wave", "7-x"]).contains("expected ids of waves: 3 or 3,7-9; or all, or faulted"));
     assert!(fails(&["--wave", "7-2"]).contains("7 is above 2"));
     assert!(fails(&["--threads", "waves,lanes"]).contains("[possible values: waves, lanes, focus]"));
 }

@@ -18,6 +18,7 @@ use crate::clean::clean_lines;
 use crate::questions::{Body, Form, QUESTIONS, Question, Subject};
 use crate::report::Style;
 use crate::report::disassembly::is_instruction;
+use crate::report::fold::beside;
 pub(super) use error::CommandError;
 
 /// One command: its name, its arguments, its description and its handler.
@@ -304,7 +305,7 @@ fn describe(row: &Row) -> String {
         Row::Question(question) => (words::usage(question), question.summary),
         Row::Command(command) => (format!("{} {}", command.name, command.arguments), command.does),
     };
-    format!("{}\n    {does}", usage.trim_end())
+    format!("{}\n{}", usage.trim_end(), beside("    ", does, Style::Plain.columns()))
 }
 
 #[cfg(test)]

@@ -321,7 +321,7 @@ fn text_for_people_has_no_commands_of_the_runner() {
         assert_eq!(begin_commands(&printed), 1, "{printed}");
         let of_people = printed.lines().filter(|line| !line.starts_with("::error "));
         assert!(of_people.clone().all(|line| !line.contains("##[")), "{printed}");
-        assert!(of_people.clone().any(|line| line.contains("warning title=x::pwned")), "{printed}");
+        assert!(of_people.clone().any(|line| line.contains("title=x::pwned")), "{printed}");
         fs::remove_file(folder.path(&dump)).unwrap();
     }
     let name = "::warning title=x::pwned.scope";

@@ -293,7 +293,7 @@ fn a_cut_dump_is_an_error_of_its_container() {
     let printed = text(&check(&[&file]).stdout);
     assert!(!printed.contains("problem of the dump"), "the answer is another one: {printed}");
     let file = folder.write("b.scope", "dump folder.zip\nfault none\n");
-    let printed = text(&check(&[&file]).stdout);
+    let printed = one_line(&text(&check(&[&file]).stdout));
     assert!(
         printed.contains("there is no manifest (expected manifest.toml or manifest.json in it)"),
         "{printed}"

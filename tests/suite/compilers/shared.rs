@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::dwarf::ran;
-use crate::fixtures::expected_of;
+use crate::fixtures::{expected_of, one_line};
 use crate::slim::{Scratch, answer, said, words};
 use crate::support::newest;
 
@@ -183,6 +183,7 @@ fn other_variables_without_a_location_may_be_in_lds() {
         }
     }
     let (shown, _) = said(&["print", words(&dump(&scratch, "O0", "two")), "table", "--lane", "0"]);
+    let shown = one_line(&shown);
     assert!(shown.contains("no location from the compiler; it may be in the "), "{shown}");
 }
 

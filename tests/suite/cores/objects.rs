@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{SAMPLES, core, expected, export, fixtures, lanescope, pairs};
+use crate::fixtures::one_line;
 use crate::support::newest;
 
 /// Folder of the samples' code objects.
@@ -190,7 +191,7 @@ fn what_does_not_match_is_refused_and_forced() {
 fn info_prints_the_origin_of_each() {
     let run = |arguments: &[&str]| {
         let output = crate::support::lanescope().arg("info").args(arguments).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        one_line(&String::from_utf8(output.stdout).unwrap())
     };
     let bare = run(&[core("gfx1030-wave32").to_str().unwrap()]);
     for words in
@@ -199,7 +200,7 @@ fn info_prints_the_origin_of_each() {
         assert!(bare.contains(words), "{words}: {bare}");
     }
     // The row begins with the name; its state does not repeat it.
-    assert!(!bare.contains(": only its image"), "{bare}");
+    assert!(!bare.contains("0x7f1000000000: only its image"), "{bare}");
     let unified = run(&[core("gfx1100").to_str().unwrap()]);
     assert!(
         unified.contains("memory://4242#offset=0x555555900123&size=9136, which is the same"),

@@ -12,6 +12,7 @@ use lanescope::session::{Dump, Session};
 
 use super::changed::{opened, reported, sample};
 use super::{SAMPLES, core, expected, export, fixtures};
+use crate::fixtures::one_line;
 
 pub(super) fn put(bytes: &mut [u8], at: usize, word: u32) {
     bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
@@ -331,11 +332,9 @@ fn that_there_is_no_private_memory_is_no_gap() {
     let header = gone[64..].windows(8).position(|bytes| bytes == address.to_le_bytes()).unwrap() + 64 - 16;
     put(&mut gone, header, 0x7000_0000);
     let (_, text, _) = run(&gone, "info", &[]);
-    let line = text
-        .lines()
-        .find(|line| line.contains("private memory of 6 waves"))
-        .unwrap_or_else(|| panic!("{text}"));
-    assert!(line.contains("2560 bytes from 0x7f4000"), "{line}");
+    let text = one_line(&text);
+    let line = text.split("problem: ").find(|line| line.contains("private memory of 6 waves"));
+    assert!(line.is_some_and(|line| line.contains("2560 bytes from 0x7f4000")), "{text}");
 }
 
 /// Debuggers list all problems, up to a limit.

@@ -6,6 +6,7 @@ use super::changed::{opened, reported, sample};
 use super::reasons::{put, run};
 use super::unconfirmed::{headers, is_wherever_the_wave_is, record, word};
 use super::{SAMPLES, expected};
+use crate::fixtures::one_line;
 
 /// Parts of a wave by the words of its marks.
 const VALUES: [(&str, &[&str]); 4] = [
@@ -105,7 +106,7 @@ fn unchecked_values_are_wherever_a_wave_is_asked_for() {
     is_wherever_the_wave_is(&bytes, values);
     for arguments in [&[][..], &["--json"]] {
         let (_, out, err) = run(&bytes, "info", arguments);
-        assert!(out.contains(values), "{arguments:?}: {out}\n{err}");
+        assert!(one_line(&out).contains(values), "{arguments:?}: {out}\n{err}");
     }
 }
 

@@ -293,7 +293,7 @@ fn the_mark_is_wherever_the_wave_is() {
     for command in ["waves", "info", "export", "groups"] {
         for form in [&[][..], &["--json"]] {
             let (_, out, err) = run(&bytes, command, if command == "export" { &["--json"] } else { form });
-            assert!(out.contains(SAME_SLOT), "{command} {form:?}: {out}\n{err}");
+            assert!(one_line(&out).contains(SAME_SLOT), "{command} {form:?}: {out}\n{err}");
         }
     }
     let mut client = client(bytes);
@@ -348,7 +348,7 @@ fn a_difference_of_an_unconfirmed_wave_has_the_reason() {
         String::from_utf8(output.stdout).unwrap()
     };
     let pair = ["--wave", "3:3"];
-    let text = diff(&pair);
+    let text = one_line(&diff(&pair));
     assert!(text.contains(&format!("unconfirmed in the second dump: {NO_CODE}")), "{text}");
     let json: Value = serde_json::from_str(&diff(&[&pair[..], &["--json"]].concat())).unwrap();
     assert_eq!(json["pairs"][0]["unconfirmed"], json!([null, NO_CODE]), "{json}");

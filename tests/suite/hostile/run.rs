@@ -345,9 +345,25 @@ fn work_of(command: &str, stderr: &str) -> (String, BTreeMap<String, u64>) {
     (others.iter().map(|line| format!("{line}\n")).collect(), work)
 }
 
-/// `str::contains` is compiled with the tests, without optimization: outputs have up to 100 MB.
+/// Whether a text that may be folded contains another one: blanks are equal to line ends. `str::contains` is compiled
+/// with the tests, without optimization: outputs have up to 100 MB.
 fn contains(said: &str, text: &str) -> bool {
-    memmem::find(said.as_bytes(), text.as_bytes()).is_some()
+    let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let words: Vec<&[u8]> = text.split_ascii_whitespace().map(str::as_bytes).collect();
+    let (said, text) = (said.as_bytes(), text.as_bytes());
+    memmem::find_iter(said, words[0]).any(|at| {
+        let (before, mut rest) = said.split_at(at);
+        for (index, word) in words.iter().enumerate() {
+            let trimmed = rest.trim_ascii_start();
+            let Some(after) = trimmed.strip_prefix(*word) else { return false };
+            if index > 0 && trimmed.len() == rest.len() {
+                return false;
+            }
+            rest = after;
+        }
+        (!is_blank(text.first()) || is_blank(before.last()))
+            && (!is_blank(text.last()) || is_blank(rest.first()))
+    })
 }
 
 /// The last 3,000 characters.

@@ -202,7 +202,7 @@ fn large_objects_of_honest_frames() {
     hostile.capture_global(LOADED + 0x20_0000_0000, &vec![5; 1 << 19]);
     let locals = hostile.each(&["locals --lane all DUMP", "locals --full --lane all DUMP"]);
     locals
-        .prints("locals --lane", "int last:\n  lanes 0-7: 7\n  lanes 8-63 (inactive): 7\n")
+        .prints("locals --lane", "int last:\n  lanes 0-63: 7  (lanes 8-63: inactive)\n")
         .prints("locals --lane", "lanes 0-63: {5, 5")
         .lacks("bytes of all objects");
     let absent =

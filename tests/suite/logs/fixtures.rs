@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::writer::RULE;
 use super::{export, folder, problems, run};
+use crate::fixtures::one_line;
 
 fn text(name: &str) -> PathBuf {
     crate::support::root().join("tests/fixtures/logs").join(name)
@@ -85,7 +86,7 @@ fn the_agent_up_to_rocm_6_in_a_test_runners_output() {
         said[0].contains("file____nowhere_axpy_gfx908.out_offset_4096_size_9000 beside the log"),
         "{said:?}"
     );
-    let info = run(&["info", path.to_str().unwrap()]);
+    let info = one_line(&run(&["info", path.to_str().unwrap()]));
     assert!(info.contains("rocm-debug-agent log") && info.contains("1 wave of gfx908:wave64"), "{info}");
     assert!(info.contains("private and global memory are not in it"), "{info}");
     let waves = run(&["waves", path.to_str().unwrap()]);

@@ -333,7 +333,7 @@ fn text_without_waves_is_reported() {
     assert!(ways.iter().all(|way| said.contains(way)), "{said}");
     let said = one_line(&refused(&file("hello", "hello world\n")));
     assert!(said.contains("text of no known format") && ways.iter().all(|way| said.contains(way)), "{said}");
-    let idle = run(&["info", file("idle-alone", "No active waves!\n").to_str().unwrap()]);
+    let idle = one_line(&run(&["info", file("idle-alone", "No active waves!\n").to_str().unwrap()]));
     assert!(idle.contains("no waves: umr found none active"), "{idle}");
 }
 
@@ -413,7 +413,7 @@ fn work_groups_are_those_of_trap_temporaries_that_count() {
     let unknown = |name: &str, text: String, why: &str| {
         let path = file(name, text);
         assert_eq!(places(&export(&path, &[])), absent, "{name}");
-        let info = run(&["info", path.to_str().unwrap()]);
+        let info = one_line(&run(&["info", path.to_str().unwrap()]));
         assert!(
             info.contains("Work-groups are not known of 2 waves: ") && info.contains(why),
             "{name}: {info}"

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::model::{le, seed};
 use super::{export, export_text, file, folder, problems, run};
+use crate::fixtures::one_line;
 
 /// umr's list of register words per wave, in its order, with the first and last generation (gfxN) of each.
 const WORDS: [(&str, u8, u8); 28] = [
@@ -549,7 +550,7 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
     fs::write(folder.join("gpu_info.log"), "Device info:\n    name = PHOENIX\n").unwrap();
     let alike = super::export(&folder, &[]);
     assert_eq!(alike["agents"][0]["architecture"], "gfx1103");
-    let info = run(&["info", folder.to_str().unwrap()]);
+    let info = one_line(&run(&["info", folder.to_str().unwrap()]));
     assert!(info.contains("RADV hang folder") && info.contains("2 waves of gfx1103:wave32"), "{info}");
     // Names of Mesa's enum radeon_family, and the processors that Mesa passes to LLVM.
     for (name, processor) in [

@@ -17,7 +17,7 @@ use lanescope::triage::Step;
 use serde_json::Value;
 
 use super::{faults, hang, html, model, model_with, of_demo, sessions};
-use crate::fixtures::{copy_dump, expected_of, few_expected, open};
+use crate::fixtures::{copy_dump, expected_of, few_expected, one_line, open};
 use crate::support::{least, sample::sampled};
 use crate::triage::cases;
 
@@ -488,7 +488,7 @@ fn the_extension_chooses_the_form() {
         // docs/signatures.md: the version, and a hash.
         assert!(fs::read_to_string(&path).unwrap().contains("ls1:"), "{name}");
         // The log has the cause.
-        assert!(String::from_utf8(output.stdout).unwrap().contains(SENTENCE), "{name}");
+        assert!(one_line(&String::from_utf8(output.stdout).unwrap()).contains(SENTENCE), "{name}");
     }
     let piped = lanescope(&["report", "-o", "-", "--format", "html"]);
     assert_eq!(piped.stdout, fs::read(folder.path().join("r.html")).unwrap());
