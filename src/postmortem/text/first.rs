@@ -49,7 +49,7 @@ pub fn first_screen(model: &Model, style: Style) -> String {
             rows.add("Signature", lines.chain((more > 0).then(|| format!("and {more} more"))));
         }
     }
-    rows.add("Dump", std::iter::once(one_line(&origin(model), COLUMNS - LABEL)));
+    rows.add("Dump", wrapped(&origin(model), COLUMNS - LABEL).into_iter());
     rows.add("Missing", model.missing.iter().take(2).flat_map(|text| wrapped(text, COLUMNS - LABEL)));
     rows.page
 }

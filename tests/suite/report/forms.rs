@@ -139,7 +139,7 @@ fn text_fits_a_log() {
     let others = others.map(|path| model(&open(&path)));
     for model in [of_demo(), model(&hang())].into_iter().chain(others) {
         let first = first_screen(&model, Style::Plain);
-        assert!(first.lines().count() <= 20, "{first}");
+        assert!(first.lines().count() <= 21, "{first}");
         for line in first.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
@@ -492,6 +492,15 @@ fn the_extension_chooses_the_form() {
     }
     let piped = lanescope(&["report", "-o", "-", "--format", "html"]);
     assert_eq!(piped.stdout, fs::read(folder.path().join("r.html")).unwrap());
+    // A long name of a dump is whole.
+    let dump = folder.path().join(format!("{} of {}.zip", "crash".repeat(9), "a test".repeat(9)));
+    fs::copy(crate::fixtures::fixtures().join("demo.zip"), &dump).unwrap();
+    let named = lanescope(&["report", dump.to_str().unwrap(), "--format", "text"]);
+    let named = one_line(&String::from_utf8(named.stdout).unwrap());
+    assert!(
+        named.contains(&format!("Dump {} (lanescope dump 1)", dump.file_name().unwrap().to_str().unwrap())),
+        "{named}"
+    );
     let dump = folder.path().join("dump.json");
     fs::copy(concat!(env!("LANESCOPE_ROOT"), "tests/fixtures/demo.zip"), &dump).unwrap();
     let before = fs::read(&dump).unwrap();
