@@ -33,6 +33,9 @@ pub struct Capture {
     pub waves: Vec<Wave>,
     /// Code objects.
     pub code_objects: Vec<CodeObject>,
+    /// Whether `code_objects` lists all that were loaded. Code elsewhere is then a kernel of the runtime's own. A core
+    /// with the runtime's whole list, or a dump that claims it; one known code object is no list.
+    pub has_all_code_objects: bool,
     /// The reported faults, in the order of the reports.
     pub faults: Vec<Fault>,
     /// Disassembled code as text, where the capture has no bytes of it.

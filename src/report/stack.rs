@@ -33,6 +33,7 @@ fn name(end: &StackEnd) -> String {
         StackEnd::NoUnwindInformation { is_undecoded: true, .. } => {
             format!("{}, and no tool of LLVM decodes the code", end.name().replace('_', " "))
         }
+        StackEnd::NoCodeObject { .. } => "no known code object holds the PC".to_owned(),
         end => end.name().replace('_', " "),
     }
 }

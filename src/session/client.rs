@@ -321,6 +321,10 @@ impl DumpFacts for Session {
         self.reader.dump().code_objects()
     }
 
+    fn has_all_code_objects(&self) -> bool {
+        self.reader.dump().capture().has_all_code_objects
+    }
+
     fn arguments(&self) -> Vec<DispatchArguments> {
         crate::session::dispatches::arguments::all(&self.reader)
     }

@@ -45,6 +45,10 @@ pub trait DumpFacts {
     /// The loaded code objects.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;
 
+    /// Whether [`Self::code_objects`] lists all loaded ones, apart from the runtime's own kernels. Otherwise an address
+    /// outside of them may be in another one.
+    fn has_all_code_objects(&self) -> bool;
+
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;
 

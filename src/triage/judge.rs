@@ -19,7 +19,7 @@ use crate::units::{Address, LaneId, LaneSet, WaveId};
 /// later than the data.
 pub(super) const SLACK: usize = 8;
 /// Addresses below are never mapped.
-const NULL_BYTES: u64 = 0x1_0000;
+pub(super) const NULL_BYTES: u64 = 0x1_0000;
 /// Stop reason of an access outside all apertures, or misaligned.
 const ADDRESS_ERROR: &str = "address_error";
 

@@ -75,6 +75,10 @@ fn missing_code_has_its_option() {
     );
     // The report has the page.
     assert_eq!(missing(NO_CODE), [json!("code_object")]);
+    // One known code object is no list of all: the PC may be in another one.
+    let known = "tests/fixtures/code/saxpy-gfx90a-O2.hsaco@0x7f0000100000";
+    let text = page(&["triage", NO_CODE, "--code-object", known]).replace("\n          ", " ");
+    assert!(text.contains("Missing   the code at 0x1101f0b1a4") && !text.contains("is no code"), "{text}");
     // The log has the instruction at the PC alone.
     let text = page(&[NO_FUNCTION]).replace("\n          ", " ");
     let row = "the function at 0x1000e10d0: earlier accesses are no candidates; add its code object with --code-object";

@@ -347,6 +347,14 @@ impl<'m> Builder<'m, '_> {
             };
             self.capture.code_objects.push(object);
         }
+        let all = self.problems.given(&Key::Root, "all_code_objects", &self.manifest.all_code_objects);
+        let listed = match &self.manifest.code_object {
+            Field::Given(entries) => entries.len(),
+            _ => 0,
+        };
+        // An entry that is left out is missing.
+        self.capture.has_all_code_objects =
+            all.copied().unwrap_or(false) && self.capture.code_objects.len() == listed;
     }
 
     fn source_files(&mut self) {

@@ -24,6 +24,7 @@ tables! {
         layout: Entries<Layout<'de>>,
         memory: Entries<Piece<'de>>,
         code_object: Entries<CodeObject<'de>>,
+        all_code_objects: bool,
         source: Entries<Source<'de>>,
         fault: Entries<Fault<'de>>,
         code_text: Entries<CodeText<'de>>,

@@ -38,6 +38,8 @@ pub struct LinkMap {
     pub r_version: Option<u32>,
     /// The loaded code objects, in the list's order.
     pub entries: Vec<Entry>,
+    /// Whether the entries are all of a runtime's list.
+    pub is_whole: bool,
     /// The errors of the list.
     pub problems: Vec<Problem>,
 }
@@ -98,6 +100,8 @@ impl LinkMap {
             map.problem(r_debug.wrapping_add(24), "r_debug.r_state", what, "0 (consistent)");
         }
         map.walk(memory, u64_at(&head, 8).unwrap_or_default());
+        // Waves have code, and unwritten memory has no list.
+        map.is_whole &= state == 0 && map.r_version.is_some() && !map.entries.is_empty();
         map
     }
 
@@ -133,6 +137,7 @@ impl LinkMap {
             }
             at = long(24);
         }
+        self.is_whole = true;
     }
 
     /// The string at an address.

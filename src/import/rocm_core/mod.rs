@@ -248,6 +248,7 @@ fn import(
     let mut doubts = Doubts::default();
     let r_debug = state.as_ref().map(|state| state.r_debug).filter(|address| *address != 0);
     let map = r_debug.map(|address| LinkMap::read(memory, address)).unwrap_or_default();
+    capture.has_all_code_objects = map.is_whole;
     if let Some(address) =
         r_debug.filter(|address| options.host_core.is_some() && memory.u32(*address).is_none())
     {

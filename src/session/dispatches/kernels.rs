@@ -60,8 +60,8 @@ pub(in crate::session) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<Strin
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// No code object holds the dispatch's kernel descriptor.
-    #[error("no code object holds the kernel descriptor at {0}")]
+    /// No known code object holds the dispatch's kernel descriptor.
+    #[error("no known code object holds the kernel descriptor at {0}")]
     NoObject(Address),
     /// The code object there is unreadable.
     #[error(transparent)]
@@ -72,8 +72,8 @@ pub enum KernelError {
     /// The capture has neither the kernel's descriptor nor its name.
     #[error("neither the kernel's descriptor nor its name is known")]
     Unknown,
-    /// No code object has a kernel of that name.
-    #[error("no code object has a kernel {0}")]
+    /// No known code object has a kernel of that name.
+    #[error("no known code object has a kernel {0}")]
     NoKernel(String),
     /// The code object's metadata is unreadable.
     #[error(transparent)]

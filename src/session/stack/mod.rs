@@ -199,7 +199,7 @@ pub enum BadPc {
     Zero,
     /// It is not the address of an instruction.
     Unaligned,
-    /// No code object holds it.
+    /// No known code object holds it.
     NoCode,
     /// It is not in executable memory.
     NotExecutable,
@@ -235,7 +235,7 @@ impl fmt::Display for BadPc {
         f.write_str(match self {
             Self::Zero => "the return address is 0",
             Self::Unaligned => "the return address is not that of an instruction",
-            Self::NoCode => "no code object holds the return address",
+            Self::NoCode => "no known code object holds the return address",
             Self::NotExecutable => "the return address is not in executable memory",
             Self::NoCall => "the instruction before the return address is no call",
             Self::CallUnread => "the instruction before the return address cannot be read: it may be no call",

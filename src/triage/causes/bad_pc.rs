@@ -1,9 +1,12 @@
 //! PCs outside of all code: bad return addresses and function pointers.
 
 use super::call::Call;
+use crate::capture::{Fault, FaultAccess, PAGE};
 use crate::isa::Control;
 use crate::session::{Inspect, WaveInfo};
+use crate::triage::judge::NULL_BYTES;
 use crate::triage::listings::{CodeAt, Listings};
+use crate::triage::map::Map;
 use crate::triage::{Cause, SourceAt};
 
 /// The first address beyond those of user space.
@@ -13,7 +16,7 @@ const RETURN_ADDRESS: u16 = 30;
 /// Maximum number of registers whose value may be a return address.
 const MAX_CALLERS: usize = 8;
 
-/// A PC at which no code is loaded; `None`: there is code, or the list of loaded code is not known to be complete.
+/// A PC at which no code is loaded; `None`: there is code, or it is not known that there is none.
 pub(super) fn find(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Option<Cause> {
     let pc = info.pc?.0;
     if !is_bad(session, info, pc) {
@@ -29,9 +32,25 @@ fn is_bad(session: &dyn Inspect, info: &WaveInfo, pc: u64) -> bool {
     if pc == 0 || !pc.is_multiple_of(4) || pc >= USER_END {
         return true;
     }
-    let objects = session.code_objects();
-    let is_complete = !objects.is_empty() && objects.iter().all(|object| object.size.is_some());
-    is_complete && !session.region(pc, info.wave).code
+    if session.region(pc, info.wave).code {
+        return false;
+    }
+    // A known code object is no list of all: other code may be there.
+    let is_unmapped = (pc < NULL_BYTES || session.has_whole_map()) && !Map::new(session, info.wave).lists(pc);
+    // The kernels of the runtime itself are in no code object.
+    let is_of_code_object = || info.kernel.is_some() && session.has_all_code_objects();
+    is_unmapped
+        || is_fetched(session, info, pc)
+        || is_of_code_object() && session.code_objects().iter().all(|object| object.size.is_some())
+}
+
+/// Whether a report is of the fetch of an instruction from the page of the PC.
+fn is_fetched(session: &dyn Inspect, info: &WaveInfo, pc: u64) -> bool {
+    let is_it = |fault: &Fault| {
+        let page = fault.page().filter(|_| fault.access == Some(FaultAccess::Execute));
+        fault.concerns(info.agent) && page.is_some_and(|page| page.start & !(PAGE - 1) == pc & !(PAGE - 1))
+    };
+    session.faults().iter().any(is_it)
 }
 
 fn name(first: u16) -> String {

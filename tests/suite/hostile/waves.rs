@@ -93,7 +93,7 @@ fn code_objects_that_waves_look_up() {
     let hostile = Hostile::with_manifest("manifest.json", manifest.as_bytes());
     std::fs::write(hostile.folder().join("no.elf"), vec![1; 1 << 16]).unwrap();
     let said = hostile.each(&["info DUMP", "waves DUMP", "groups DUMP", "dispatches DUMP"]);
-    said.prints("groups", "The stack ends here: no code object.");
+    said.prints("groups", "The stack ends here: no known code object holds the PC.");
 }
 
 /// A line table of a thousand addresses with a hundred rows each.

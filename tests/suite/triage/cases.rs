@@ -276,6 +276,7 @@ impl Cases {
         let mut bulk = Bulk::default();
         let mut manifest = json!({
             "format": 1,
+            "all_code_objects": true,
             "agent": [{"id": 1, "target": case.gpu}],
             "queue": [{"id": 1, "agent": 1}],
             "code_object": [{"file": case.code, "address": "0x7f0000100000", "uri": format!("file:///cases/{}", case.code)}],

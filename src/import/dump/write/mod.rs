@@ -292,6 +292,9 @@ fn fill(
     manifest.insert("format".to_owned(), json!(1));
     manifest.insert("provenance".to_owned(), tables::provenance(capture, note));
     manifest.insert("x-slim".to_owned(), table);
+    if capture.has_all_code_objects {
+        manifest.insert("all_code_objects".to_owned(), json!(true));
+    }
     let tables = [
         ("agent", kept.agents(capture)),
         ("queue", kept.queues(capture)),

@@ -23,6 +23,7 @@ fn the_list_is_read_in_its_order() {
     let expected =
         [entry(0x7f10_0000_0000, Some(first)), entry(0x7f10_0010_0000, Some(second)), entry(0x5000, None)];
     assert_eq!((map.r_version, &map.entries[..], &map.problems[..]), (Some(10), &expected[..], &[][..]));
+    assert!(map.is_whole);
 }
 
 #[test]
@@ -57,6 +58,8 @@ fn missing_data_is_absent_and_reported() {
         assert!(!map.problems.is_empty(), "{length}");
         let nodes = length.saturating_sub(64 + 32) / 40 + usize::from(length >= 64 + 32);
         assert_eq!(map.entries.len(), nodes.min(2), "{length}: {:?}", words(&map));
+        // A name is no entry.
+        assert_eq!(map.is_whole, nodes == 2, "{length}");
     }
 }
 
@@ -67,7 +70,7 @@ fn a_version_that_no_runtime_had_is_unknown() {
         let mut memory = Made::default();
         memory.list(AT, version, &[(0x1000, "file:///a")]);
         let map = LinkMap::read(&memory, AT);
-        assert_eq!(map.r_version, known.then_some(version));
+        assert_eq!((map.r_version, map.is_whole), (known.then_some(version), known));
         // The list is still read.
         assert_eq!((map.entries.len(), map.problems.len()), (1, usize::from(!known)), "{version}");
     }
@@ -81,7 +84,7 @@ fn a_list_under_change_is_reported() {
     memory.list(AT, 10, &[(0x1000, "file:///a")]);
     memory.0.get_mut(&AT).unwrap()[24] = 1;
     let map = LinkMap::read(&memory, AT);
-    assert_eq!(map.entries.len(), 1);
+    assert_eq!((map.entries.len(), map.is_whole), (1, false));
     assert_eq!(
         words(&map),
         ["r_debug.r_state 0x7ffff7d00058: 1: the list was being changed and may lack code objects"]
@@ -95,7 +98,7 @@ fn a_circle_ends() {
     let node = AT + 64;
     memory.0.get_mut(&AT).unwrap()[64 + 40 + 24..64 + 40 + 32].copy_from_slice(&node.to_le_bytes());
     let map = LinkMap::read(&memory, AT);
-    assert_eq!(map.entries.len(), 2);
+    assert_eq!((map.entries.len(), map.is_whole), (2, false));
     assert_eq!(words(&map), [format!("link_map {node:#x}: the list comes back to it")]);
 }
 
@@ -106,7 +109,7 @@ fn too_many_nodes_are_bounded() {
         (1..MAX_NODES as u64 + 1000).map(|index| (index * 4096, "file:///a")).collect();
     memory.list(AT, 10, &entries);
     let map = LinkMap::read(&memory, AT);
-    assert_eq!(map.entries.len(), MAX_NODES);
+    assert_eq!((map.entries.len(), map.is_whole), (MAX_NODES, false));
     assert!(words(&map)[0].ends_with("more than 65536 nodes; the others are left out"), "{:?}", words(&map));
 }
 

@@ -7,7 +7,7 @@ use crate::capture::MemoryBacking;
 use crate::import::problem::Problems;
 use crate::import::rocm_core::note::{self, Notes};
 use crate::import::rocm_core::{agents, headers, stream};
-use crate::import::{ImportError, Opened, Options, Problem, open, open_bytes};
+use crate::import::{ImportError, Opened, Options, Problem, Supplied, open, open_bytes};
 use crate::mapping::Changes;
 
 /// An ELF header of 64-bit little-endian cores (System V gABI), followed by program headers.
@@ -379,6 +379,22 @@ fn cores_of_two_processes_are_reported() {
         problems.iter().any(|problem| problem.contains("its note of the GPUs' state is not read")),
         "{problems:?}"
     );
+}
+
+/// The runtime's list of code objects is in the host's memory: a core of the GPUs alone, and one without that memory,
+/// have the code objects around PCs, or those of the user.
+#[test]
+fn a_core_with_the_runtimes_list_has_all_code_objects() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gpucore");
+    let code = Supplied { file: folder.join("code/k-gfx90a-O0.hsaco"), address: Some(0x7f10_0000_0000) };
+    for (name, expected) in [("gfx90a-unified", true), ("gfx1100", true), ("gfx90a-split", false)] {
+        let core = folder.join(format!("{name}.core"));
+        for code_objects in [Vec::new(), vec![code.clone()]] {
+            let options = Options { code_objects, ..Options::default() };
+            let opened = open(&core, &Targets::builtin(), &options).unwrap();
+            assert_eq!(opened.capture.has_all_code_objects, expected, "{name}");
+        }
+    }
 }
 
 /// An address outside of the segments is unmapped only if the file has all of them with all their bytes, and those of

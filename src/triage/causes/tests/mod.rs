@@ -32,10 +32,22 @@ fn found(code: &[u8], waves: &[Wave<'_>], of: u32, sources: &[(&str, &str)]) -> 
 }
 
 fn found_on(gpu: &str, code: &[u8], waves: &[Wave<'_>], of: u32, sources: &[(&str, &str)]) -> Option<Cause> {
+    found_in(("all_code_objects = true", ", kernel = \"kernel\""), gpu, code, waves, of, sources)
+}
+
+/// `keys` and `of_dispatch`: further keys of the dump, and of the dispatch.
+fn found_in(
+    (keys, of_dispatch): (&str, &str),
+    gpu: &str,
+    code: &[u8],
+    waves: &[Wave<'_>],
+    of: u32,
+    sources: &[(&str, &str)],
+) -> Option<Cause> {
     let folder = tempfile::tempdir().unwrap();
     let mut text = format!(
-        "format = 1\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
-         dispatch = [{{ id = 1, queue = 1, grid = [256], workgroup = [256] }}]\n\
+        "format = 1\n{keys}\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
+         dispatch = [{{ id = 1, queue = 1, grid = [256], workgroup = [256]{of_dispatch} }}]\n\
          workgroup = [{{ id = 1, dispatch = 1, position = [0] }}]\n\
          [[code_object]]\nfile = \"code.hsaco\"\naddress = {LOADED}\n"
     );
@@ -179,6 +191,46 @@ fn a_pc_outside_all_code_is_the_cause() {
     }
     // A PC in code: the cause is an access to memory.
     assert_eq!(at(after, String::new()), None);
+}
+
+/// Other code may be loaded outside of the known code objects, unless their list is whole. The kernels of the runtime
+/// itself are in no list. A report of a fetch shows that no code is on its page, and nothing is mapped below 64 KiB.
+#[test]
+fn one_known_code_object_is_no_list_of_all() {
+    let code = assembled(CODE);
+    let is_bad = |facts: (&str, &str), pc: u64| {
+        let wave = Wave { stop: "stop = [\"memory_violation\"]", pc, registers: "" };
+        let found = found_in(facts, "gfx90a", &code, &[wave], 0, &[]);
+        assert!(matches!(found, None | Some(Cause::BadPc { .. })), "{found:?}");
+        found.is_some()
+    };
+    let at = 0x7f00_0234_5678;
+    let memory = format!("memory = [{{ address = {at}, u32 = [0] }}]");
+    let report = |access: &str| {
+        let page = "{ kind = \"page\", address = 0x7f0002345000, bytes = 4096, access = ";
+        format!("fault = [{page}\"{access}\" }}]")
+    };
+    let with = |keys: &str| format!("all_code_objects = true\n{keys}");
+    let kernel = ", kernel = \"kernel\"";
+    for (keys, of_dispatch, pc, expected) in [
+        ("", "", at, false),
+        ("", kernel, at, false),
+        ("all_code_objects = false", kernel, at, false),
+        ("all_code_objects = true", "", at, false),
+        ("all_code_objects = true", kernel, at, true),
+        (&with(&memory), "", at, false),
+        (&with(&memory), kernel, at, true),
+        (&report("read"), "", at, false),
+        (&report("execute"), "", at, true),
+        (&report("execute"), "", at + 0x1000, false),
+        ("", "", 0x40, true),
+    ] {
+        assert_eq!(is_bad((keys, of_dispatch), pc), expected, "{keys} {of_dispatch} {pc:#x}");
+    }
+    // An entry that is left out is missing in the list: `is_bad` would meet its problem.
+    let text = "format = 1\nall_code_objects = true\n[[code_object]]\nname = \"without an address\"\n";
+    let opened = import::open_bytes("m", text.into(), &Targets::builtin()).unwrap();
+    assert!(!opened.capture.has_all_code_objects);
 }
 
 #[test]
