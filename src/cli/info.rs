@@ -207,6 +207,8 @@ pub(super) struct Contents {
     faulted: usize,
     /// The places of their stops.
     faulted_at: Vec<FaultedAt>,
+    /// Number of waves without a captured stop reason: each of them may have faulted.
+    unknown_stops: usize,
     /// The kinds of waves.
     kinds: Vec<KindCount>,
     /// Captured global memory.
@@ -327,6 +329,7 @@ fn answer(dump: &Dump, sessions: &[&dyn Inspect]) -> Contents {
         waves: capture.waves.len(),
         faulted: dump.faulted(),
         faulted_at: triage::faulted(sessions),
+        unknown_stops: dump.unknown_stops(),
         kinds: kinds.collect(),
         memory: MemoryCount { regions: capture.global.segments().len(), bytes: capture.global.captured() },
         sources: sources.collect(),

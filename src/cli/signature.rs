@@ -223,11 +223,11 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let unknown = unknown(&record.unknown_waves);
     if record.signatures.is_empty() {
-        let (faulted, unknown) = match &unknown {
-            Some(unknown) => ("no known wave faulted, nothing hangs", format!("\n    {unknown}")),
-            None => ("no wave faulted, nothing hangs", String::new()),
+        let (why, unknown) = match &unknown {
+            Some(unknown) => ("whether a wave faulted or hangs is unknown", format!("\n    {unknown}")),
+            None => ("no wave faulted, and no hang is visible", String::new()),
         };
-        writeln!(out, "{}", style.folded(&format!("no signature: {faulted}\n    {dump}{unknown}")))?;
+        writeln!(out, "{}", style.folded(&format!("no signature: {why}\n    {dump}{unknown}")))?;
     }
     for named in &record.signatures {
         let signature = &named.signature;

@@ -143,8 +143,10 @@ pub struct GroupsOfKind {
 pub struct StackGroup {
     /// Number of waves, or of lanes.
     pub count: usize,
-    /// Whether a wave of the group faulted.
+    /// Whether a wave of the group is known to have faulted.
     pub faulted: bool,
+    /// Number of waves without a captured stop reason: each of them may have faulted.
+    pub unknown_stops: usize,
     /// Threads as runs of first and last.
     pub threads: Vec<Run>,
     /// Ids of waves as runs of first and last.
@@ -201,6 +203,7 @@ pub fn json(groups: &Groups, kind: String, threads: &dyn Fn(&Member) -> Vec<u64>
     let each = groups.groups.iter().map(|group| StackGroup {
         count: group.count,
         faulted: group.faulted,
+        unknown_stops: group.unknown_stops,
         threads: ranges(group.members.iter().flat_map(threads)),
         waves: ranges(group.members.iter().map(|member| member.id)),
         causes: group

@@ -140,6 +140,12 @@ impl Dump {
         stop_counts(&self.capture, (0..).take(self.capture.waves.len()).map(WaveId))
     }
 
+    /// Number of waves of the dump without a captured stop reason.
+    #[must_use]
+    pub fn unknown_stops(&self) -> usize {
+        self.capture.waves.iter().filter(|wave| wave.stop.is_none()).count()
+    }
+
     /// The code objects, with the reasons for missing variables.
     #[must_use]
     pub fn code_objects(&self) -> Vec<CodeObjectInfo> {

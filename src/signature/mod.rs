@@ -147,7 +147,7 @@ impl Crashes {
         self.undecoded.as_ref().map(|why| format!("accesses and states of hangs are unknown: {why}"))
     }
 
-    /// The signatures of a level, the one of most waves first; empty if no wave faulted and nothing hangs.
+    /// The signatures of a level, the one of most waves first; empty if no wave is known to have faulted or to hang.
     #[must_use]
     pub fn signatures(&self, level: SignatureLevel) -> Vec<Signature> {
         let mut found: Vec<Signature> = Vec::new();

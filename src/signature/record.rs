@@ -22,7 +22,7 @@ pub struct Record {
     pub level: SignatureLevel,
     /// The reason for an unreadable dump.
     pub error: Option<String>,
-    /// The signatures, the one of most waves first; empty if no wave faulted and nothing hangs.
+    /// The signatures, the one of most waves first; empty if no wave is known to have faulted or to hang.
     pub signatures: Vec<Named>,
     /// Reasons for waves whose faults are unknown: absent from the dump, or without a stop reason; and for code that no
     /// tool decodes. Empty: none.

@@ -50,7 +50,7 @@ use crate::units::{Pc, WaveId};
 /// The result of an analysis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Triage {
-    /// The cause. `None`: no wave stopped for a fault, no fault is reported, and nothing hangs.
+    /// The cause. `None`: no wave is known to have stopped for a fault, no fault is reported, and no hang is visible.
     pub cause: Option<Cause>,
     /// The reported faults.
     pub faults: Vec<Fault>,

@@ -31,7 +31,7 @@ pub fn stops(counts: StopCounts) -> String {
 
 fn known(StopCounts { faulted, unknown, waves }: StopCounts) -> String {
     match faulted {
-        0 if unknown > 0 => "No known wave faulted".to_owned(),
+        0 if unknown > 0 => "Whether a wave faulted is unknown".to_owned(),
         0 => "No wave faulted".to_owned(),
         count => format!("{count} of {waves} {} faulted", plural(waves, "wave", "waves")),
     }
@@ -64,7 +64,7 @@ mod tests {
         let of = |faulted, unknown| of_counts(StopCounts { faulted, unknown, waves: 8 }, 0, &[]);
         assert_eq!(
             of(0, 8),
-            "No known wave faulted, no fault is reported; the stop reasons of 8 waves were not captured."
+            "Whether a wave faulted is unknown, no fault is reported; the stop reasons of 8 waves were not captured."
         );
         assert_eq!(
             of(1, 1),

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::cli::{json, run, text};
+use crate::fixtures::{fixtures, one_line};
 use crate::slim::{Scratch, words};
 
 /// The reasons of `amd_dbgapi_wave_stop_reasons_t` (amd-dbgapi.h) and two of a user's target, with a signal in gdb's
@@ -120,4 +121,35 @@ fn all_commands_agree_about_the_faulted_waves() {
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(banner.iter().any(|line| line.contains(&summary)), "{banner:?}");
+}
+
+/// umr prints no stop reason of this wave: it may have faulted, and no command denies it.
+#[test]
+fn a_wave_without_a_stop_reason_may_have_faulted() {
+    let dump = words(&fixtures().join("logs/umr-hardware.txt")).to_owned();
+    let info = json(&["info", "--json", &dump]);
+    assert_eq!((&info["faulted"], &info["unknown_stops"]), (&0.into(), &1.into()));
+    let triage = json(&["triage", "--json", &dump]);
+    assert_eq!((&triage["cause"], &triage["waves"]["unknown"]), (&Value::Null, &1.into()));
+    assert_eq!(json(&["groups", "--json", &dump])["kinds"][0]["groups"][0]["unknown_stops"], 1);
+    let report = json(&["report", "--format", "json", &dump]);
+    let unknown = [&report["dump"]["unknown_stops"], &report["stacks"][0]["unknown_stops"]];
+    assert_eq!((unknown, &report["waves"][0]["unknown_stop"]), ([&Value::from(1); 2], &Value::Bool(true)));
+
+    let unknown = "hether a wave faulted";
+    for command in ["info", "triage", "signature"] {
+        let printed = one_line(&text(&run(&[command, &dump]).stdout));
+        assert!(printed.contains(unknown) && !printed.contains("o wave faulted"), "{command}: {printed}");
+        assert!(printed.contains("the stop reason of 1 wave was not captured"), "{command}: {printed}");
+    }
+    let scratch = Scratch::new("stop-unknown");
+    let scope = scratch.path("unknown.scope");
+    let lines = ["fault none", "faulted 0", "access load", "signature ls1:000000000000", "wave faulted"];
+    fs::write(&scope, format!("dump {dump}\n{}\n", lines.join("\n"))).unwrap();
+    let check = run(&["check", words(&scope), "--format", "json"]);
+    assert_eq!(check.status.code(), Some(2), "{check:?}");
+    let found: Value = serde_json::from_slice(&check.stdout).unwrap();
+    for line in found["files"][0]["dumps"][0]["lines"].as_array().unwrap() {
+        assert_eq!(line["verdict"]["result"], "not_checked", "{line}");
+    }
 }

@@ -95,7 +95,7 @@ fn no_access(facts: &Facts<'_>, line: &Numbered<'_>) -> Verdict {
     // A wave whose fault is unknown may have the access.
     let is_known = facts.faulted().next().is_some();
     if let Some(why) = facts.unknown_faults().filter(|_| !is_known) {
-        return obstacle(format!("no known wave faulted, and {why}"), None);
+        return obstacle(format!("whether a wave faulted is unknown: {why}"), None);
     }
     match (&triage.cause, triage.missing.first()) {
         (Some(Cause::Memory), Some(missing)) => {
@@ -105,6 +105,10 @@ fn no_access(facts: &Facts<'_>, line: &Numbered<'_>) -> Verdict {
         (Some(cause), _) => {
             let name = cause_names(cause).first().copied().unwrap_or_default();
             line.differs(None, format!("no access: the cause is {name}"))
+        }
+        (None, missing) if is_known => {
+            let missing = missing.map_or_else(String::new, |missing| format!("; missing: {missing}"));
+            obstacle(format!("no access is known{missing}"), None)
         }
         (None, _) => line.differs(None, "no access: no wave faulted".to_owned()),
     }

@@ -193,12 +193,15 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
     if SignatureLevel::ALL.iter().any(|level| has(&crashes.signatures(*level))) {
         return Verdict::Holds;
     }
-    // A wave that is unknown may have the signature, and one whose code is not decoded.
-    if let Some(why) = facts.unknown_faults().or_else(|| crashes.undecoded()).or_else(|| crashes.left_out()) {
+    // A wave that is unknown may have the signature, and one whose code is not decoded. Without a fault the signature
+    // is that of a hang, which all waves decide.
+    let absent = facts.absent().filter(|_| facts.faulted().next().is_none());
+    let unknown = absent.or_else(|| facts.unknown_faults());
+    if let Some(why) = unknown.or_else(|| crashes.undecoded()).or_else(|| crashes.left_out()) {
         return obstacle(why, None);
     }
     match crashes.signatures(SignatureLevel::default()).first() {
         Some(first) => line.differs(Some(first.id.clone()), format!("{} {}", first.id, first.text)),
-        None => line.differs(None, "no signature: no wave faulted, and nothing hangs".to_owned()),
+        None => line.differs(None, "no signature: no wave faulted, and no hang is visible".to_owned()),
     }
 }

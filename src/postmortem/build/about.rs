@@ -63,6 +63,7 @@ impl Source<'_> {
             kinds: kinds.collect(),
             waves: capture.waves.len(),
             faulted: self.dump.faulted(),
+            unknown_stops: self.dump.unknown_stops(),
         }
     }
 

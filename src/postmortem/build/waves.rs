@@ -60,6 +60,7 @@ impl Source<'_> {
         StackGroup {
             count: of.count,
             faulted: of.faulted,
+            unknown_stops: of.unknown_stops,
             causes: of.causes.iter().map(|(cause, count)| (cut(&self.paths.text(cause)), *count)).collect(),
             waves: list(ids),
             frames: self.frames(&of.stack),
@@ -112,6 +113,7 @@ impl Source<'_> {
             WaveRow {
                 id: info.id,
                 faulted: is_fault(&info),
+                unknown_stop: info.stop.is_none(),
                 state: cut_to(&self.paths.text(&info.cause), MAX_STATE),
                 wait: states.get(&info.wave).copied(),
                 pc: info.pc.map(|pc| Hex(pc.0)),

@@ -31,8 +31,10 @@ pub struct Barrier {
 pub struct StackGroup {
     /// Number of waves.
     pub count: usize,
-    /// Whether one of them faulted.
+    /// Whether one of them is known to have faulted.
     pub faulted: bool,
+    /// Number of those without a captured stop reason: each of them may have faulted.
+    pub unknown_stops: usize,
     /// Causes of the stops with the number of waves, the most common first.
     pub causes: Vec<(String, usize)>,
     /// Ids of the waves: `1, 3-5`.
@@ -53,8 +55,10 @@ pub struct WaveRow {
     pub id: u32,
     /// The cause of its stop in words.
     pub state: String,
-    /// Whether it stopped for a fault.
+    /// Whether it is known to have stopped for a fault.
     pub faulted: bool,
+    /// Whether its stop reason was not captured: it may have faulted.
+    pub unknown_stop: bool,
     /// Its state in a hang. `None`: the analysis has no states.
     pub wait: Option<WaveState>,
     /// The PC. `None`: not captured.

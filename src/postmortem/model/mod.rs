@@ -100,6 +100,8 @@ pub struct About {
     pub waves: usize,
     /// Number of waves that stopped for a fault.
     pub faulted: usize,
+    /// Number of waves without a captured stop reason: each of them may have faulted.
+    pub unknown_stops: usize,
 }
 
 /// The cause of a crash or hang.

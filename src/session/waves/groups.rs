@@ -69,9 +69,11 @@ pub struct Group {
     pub members: Vec<Member>,
     /// Number of waves or lanes.
     pub count: usize,
-    /// Whether one of the waves has a stop reason other than a trap. For lanes: only waves with a lane of the group
-    /// that was not known to be inactive at the stop.
+    /// Whether one of the waves is known to have stopped for a fault. For lanes: only waves with a lane of the group that
+    /// was not known to be inactive at the stop.
     pub faulted: bool,
+    /// Number of such waves without a captured stop reason: each of them may have faulted.
+    pub unknown_stops: usize,
     /// Number of waves by cause, as text; the most common first. For lanes, only waves with a lane of the group that
     /// was not known to be inactive: the other lanes did not cause the stop.
     pub causes: Vec<(String, usize)>,
@@ -201,7 +203,7 @@ impl Building {
             let (members, causes, states) = (Vec::new(), Vec::new(), Vec::new());
             let bytes: usize = stack.frames.iter().map(bytes).sum();
             self.left = self.left.saturating_sub(bytes);
-            let group = Group { members, count: 0, faulted: false, causes, states, stack };
+            let group = Group { members, count: 0, faulted: false, unknown_stops: 0, causes, states, stack };
             let (causes, states) = (BTreeMap::new(), BTreeMap::new());
             self.groups.push(Draft { group, blamed: None, causes, states });
         } else if let Some(Draft { group, .. }) = self.groups.get_mut(index) {
@@ -255,6 +257,7 @@ impl Building {
             let of = reader.wave(member.wave)?;
             let (cause, _) = waves::cause(of);
             group.faulted |= waves::has_faulted(of);
+            group.unknown_stops += usize::from(of.stop.is_none());
             match causes.get_mut(&cause) {
                 Some(count) => *count += 1,
                 None => drop(causes.insert(cause, 1)),

@@ -76,9 +76,14 @@ pub(super) fn cause(wave: &Wave) -> (String, u8) {
     (cause, reasons.as_deref().map_or(0, signal))
 }
 
-/// Whether a wave stopped for a fault of its own, as far as is known.
+/// Whether a wave is known to have stopped for a fault of its own.
 pub(crate) fn has_faulted(wave: &Wave) -> bool {
-    reasons(wave).is_some_and(|mut reasons| reasons.any(StopReason::is_fault))
+    fault(wave) == Some(true)
+}
+
+/// Whether a wave stopped for a fault of its own; `None`: its stop reason is unknown.
+pub(super) fn fault(wave: &Wave) -> Option<bool> {
+    Some(reasons(wave)?.any(StopReason::is_fault))
 }
 
 /// The stop reasons of a wave; empty: it was running; `None`: unknown.

@@ -100,7 +100,7 @@ fn unknown_stop_reasons_are_missing_data() {
     assert!(found.missing.contains(&MissingData::StopReasons { waves: 8 }), "{:?}", found.missing);
     assert_eq!(
         text,
-        "no known wave faulted, no fault is reported; the stop reasons of 8 waves were not captured"
+        "whether a wave faulted is unknown, no fault is reported; the stop reasons of 8 waves were not captured"
     );
 }
 

@@ -18,7 +18,7 @@ use crate::triage::{Confidence, MissingData, WaveState};
 pub struct Analysis<'a> {
     /// The answer in one sentence.
     pub sentence: String,
-    /// The cause; null: nothing hangs, and no wave faulted or the reason of the fault is missing.
+    /// The cause; null: no hang is visible, and no wave is known to have faulted or the reason of the fault is missing.
     pub cause: Option<CauseJson>,
     /// The suspected accesses to memory, best first.
     pub accesses: Vec<AccessJson>,

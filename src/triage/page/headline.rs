@@ -57,7 +57,7 @@ fn finding(triage: &Triage, scene: &Scene<'_>) -> String {
             }
         }
         (None, _) if let Some(unknown) = no_stop_reasons(triage.waves.unknown) => {
-            format!("no known wave faulted, no fault is reported; {unknown}")
+            format!("whether a wave faulted is unknown, no fault is reported; {unknown}")
         }
         (None, _) => {
             let waves = if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" };
