@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use super::{Backing, Extent};
+use super::{Backing, BackingId, Extent};
 
 /// A run of captured bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,12 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// A run whose bytes are not captured, in a map of addresses alone.
+    #[must_use]
+    pub fn uncaptured(address: u64, length: u64, name: Option<String>) -> Self {
+        Self { address, extent: Extent { backing: BackingId(u32::MAX), offset: 0, length }, name }
+    }
+
     /// The last address.
     #[must_use]
     pub fn last(&self) -> u64 {

@@ -25,8 +25,8 @@ pub use fault::{
 pub use listing::{CodeText, MAX_CODE_TEXTS, MAX_TEXT_INSTRUCTIONS, TextInstruction};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
-    Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,
-    WorkGroup,
+    Agent, Capture, CodeObject, Dispatch, Hardware, LeftOut, LoadedSegment, Provenance, Queue, RegisterBlock,
+    Registers, Ring, Wave, WorkGroup,
 };
 pub use problem::{FileLocation, Problem, Severity};
 pub use source::{MAX_SOURCE, MAX_SOURCE_FILES, SourceFile, SourceMap, SourceMapError, normal_path};

@@ -1,13 +1,13 @@
 //! The data model of a capture.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
 
 use super::backing::{Backing, BackingId, Bytes, Extent};
 use super::fault::Fault;
 use super::listing::CodeText;
-use super::memory::MemoryMap;
+use super::memory::{MemoryMap, Segment};
 use super::source::{SourceFile, normal_path};
 use crate::arch::{RegId, RegisterValue, Target, WaveArch};
 use crate::clean::clean;
@@ -31,6 +31,8 @@ pub struct Capture {
     pub workgroups: Vec<WorkGroup>,
     /// Waves; a [`WaveId`] is an index.
     pub waves: Vec<Wave>,
+    /// Waves of the dump's origin that it leaves out.
+    pub left_out: LeftOut,
     /// Code objects.
     pub code_objects: Vec<CodeObject>,
     /// Whether `code_objects` lists all that were loaded. Code elsewhere is then a kernel of the runtime's own. A core
@@ -44,14 +46,37 @@ pub struct Capture {
     pub sources: Vec<SourceFile>,
     /// Global memory.
     pub global: MemoryMap,
-    /// Whether `global` lists all memory that the driver mapped for the GPUs: an address outside of it is unmapped. A
-    /// core with the host's memory has the whole list if nothing of it is damaged or cut: a core of the GPUs alone lacks
-    /// host memory that the GPUs may access. Other formats hold the part that their writer chose.
+    /// Mapped memory, captured or not, if the capture lists more than `global`. Its extents have lengths alone.
+    pub mapped: MemoryMap,
+    /// Whether `global` and `mapped` list all memory that the driver mapped for the GPUs: an address outside of them is
+    /// unmapped. A core with the host's memory has the whole list if nothing of it is damaged or cut: a core of the GPUs
+    /// alone lacks host memory that the GPUs may access. Other formats hold the part that their writer chose; a dump
+    /// claims it for its memory map.
     pub is_global_whole: bool,
     /// The stores of the extents.
     pub backings: Vec<Arc<dyn Backing>>,
     /// The first of the stores' files that changed since it was opened.
     pub changes: Changes,
+}
+
+/// Waves that a small dump leaves out of its origin, as far as others stand for them: an analysis counts them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Number of waves by the wave that stands for them: of the same dispatch, stopped for the same reasons, and alike
+    /// for an analysis.
+    pub stands_for: BTreeMap<WaveId, u32>,
+    /// Indexes of dispatches without other absent waves, as far as the origin shows.
+    pub whole_dispatches: BTreeSet<usize>,
+    /// Whether reports were added to those of the origin: these waves were never searched for their pages.
+    pub has_new_reports: bool,
+}
+
+impl LeftOut {
+    /// Number of waves that a wave stands for, beside itself.
+    #[must_use]
+    pub fn of(&self, wave: WaveId) -> u32 {
+        self.stands_for.get(&wave).copied().unwrap_or(0)
+    }
 }
 
 /// Free text about a dump's origin.
@@ -327,9 +352,31 @@ pub struct CodeObject {
     pub origin: Option<String>,
     /// Whether the user requires it as it is, even if it is for another processor than the agent's.
     pub forced: bool,
+    /// Its loaded segments, if the capture lists them beside absent bytes.
+    pub segments: Vec<LoadedSegment>,
+}
+
+/// A loaded segment of a code object whose bytes the capture lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadedSegment {
+    /// First ELF address.
+    pub start: u64,
+    /// The ELF address after its last byte in memory.
+    pub end: u64,
+    /// Whether it is executable.
+    pub is_code: bool,
 }
 
 impl Capture {
+    /// The known map of global memory, captured or not.
+    #[must_use]
+    pub fn listed(&self) -> MemoryMap {
+        let all = self.mapped.segments().iter().chain(self.global.segments());
+        let all = all.map(|of| Segment::uncaptured(of.address, of.extent.length, of.name.clone()));
+        // Captured parts of a mapped range are in it.
+        MemoryMap::new(all.collect()).0
+    }
+
     /// Returns the wave of that ordinal.
     #[must_use]
     pub fn wave(&self, id: WaveId) -> Option<&Wave> {

@@ -62,8 +62,9 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     let comment = "# Drafted by `lanescope check --new`: delete the lines that may change.";
     file.lines.extend(line(comment, false));
     let unknown = unknown_waves(&subject.dump, &subject.sessions);
-    let is_absent = !subject.dump.absent_waves().is_empty();
-    let is_slim = !subject.dump.absent_running_waves().is_empty();
+    let (faulted, running) = subject.dump.left_out();
+    let is_absent = faulted > 0 || !subject.dump.absent_waves().is_empty();
+    let is_slim = running > 0 || !subject.dump.absent_running_waves().is_empty();
     let reasons: &[&str] = if is_absent {
         &[
             "# Waves are absent from the dump: `lanescope signature` has the reasons.",

@@ -1,6 +1,5 @@
 //! Arguments that commands share: dump, wave, lanes.
 
-use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -13,7 +12,7 @@ use super::value::ValueError;
 use super::wave_choice::{WaveChoice, WaveChoices, wave_choices};
 use super::{standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
-use crate::capture::{Capture, FaultAddress, PAGE, Wave};
+use crate::capture::{FaultAddress, PAGE, Wave};
 use crate::clean::{clean, clean_lines};
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
@@ -25,7 +24,7 @@ use crate::session::work_item::{self, GridPlace, WorkItemError};
 use crate::session::{
     Dump, IdRanges, Inspect, Session, Waves as _, has_faulted, id_ranges, is_kind, range_without,
 };
-use crate::triage::{self, Scene, Triage, WaveState};
+use crate::triage::{self, Scene, Triage};
 use crate::units::WaveId;
 
 /// The embedded demo.
@@ -407,22 +406,9 @@ pub(super) fn sentence_of(found: &Triage, sessions: &[Session]) -> String {
     triage::sentence(found, &Scene::new(&inspected(sessions)))
 }
 
-fn inspected(sessions: &[Session]) -> Vec<&dyn Inspect> {
+/// The sessions as those that an analysis asks.
+pub(super) fn inspected(sessions: &[Session]) -> Vec<&dyn Inspect> {
     sessions.iter().map(|session| -> &dyn Inspect { session }).collect()
-}
-
-/// The ids of the waves of the dispatches that hang by an analysis; empty: none does, or a wave faulted.
-pub(super) fn hung(capture: &Capture, found: &Triage) -> Vec<u32> {
-    let Some(hang) = found.hang.as_ref().filter(|hang| hang.is_hang) else { return Vec::new() };
-    let with_dispatch = |id| {
-        let wave = capture.wave(id)?;
-        Some((wave.id, capture.dispatch_of(wave).map(|dispatch| dispatch.id)))
-    };
-    let is_waiting = |state| matches!(state, WaveState::Spinning | WaveState::AtBarrier);
-    let waiting = hang.waves.iter().filter(|wait| is_waiting(wait.state));
-    let dispatches: HashSet<_> = waiting.filter_map(|wait| Some(with_dispatch(wait.wave)?.1)).collect();
-    let all = hang.waves.iter().filter_map(|wait| with_dispatch(wait.wave));
-    all.filter(|(_, dispatch)| dispatches.contains(dispatch)).map(|(id, _)| id).collect()
 }
 
 /// The chosen waves of a dump.

@@ -209,6 +209,8 @@ pub(super) struct Contents {
     faulted_at: Vec<FaultedAt>,
     /// Number of waves without a captured stop reason: each of them may have faulted.
     unknown_stops: usize,
+    /// Number of further waves of the capture that the dump leaves out, and that others stand for in counts.
+    left_out_waves: usize,
     /// The kinds of waves.
     kinds: Vec<KindCount>,
     /// Captured global memory.
@@ -330,6 +332,7 @@ fn answer(dump: &Dump, sessions: &[&dyn Inspect]) -> Contents {
         faulted: dump.faulted(),
         faulted_at: triage::faulted(sessions),
         unknown_stops: dump.unknown_stops(),
+        left_out_waves: dump.stop_counts().left_out,
         kinds: kinds.collect(),
         memory: MemoryCount { regions: capture.global.segments().len(), bytes: capture.global.captured() },
         sources: sources.collect(),

@@ -4,8 +4,6 @@
 //! their registers, the LDS of their work-groups, private memory, their code objects, and the global memory that
 //! their variables reach.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +13,7 @@ use super::sources::SourceArgs;
 use super::value::ValueError;
 use serde::Serialize;
 
+use super::dump::PlaceArgs;
 use super::standard_input::{self, Received, SPOOL_LIMIT, STALL};
 use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
@@ -23,8 +22,10 @@ use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::report::fold::beside;
 use crate::report::schema::{Document, Schema};
 use crate::report::{Style, spaces};
-use crate::session::{Bounds, Dump, PAGE, Session, Waves as _, id_ranges};
+use crate::session::{Bounds, Dump, PAGE, Session};
+use crate::signature::{Crashes, Rules};
 use crate::slim::{self, Choice, Progress, Report, ReportJson, Spooled, StallBudget};
+use crate::triage;
 
 mod bar;
 
@@ -249,19 +250,16 @@ fn made(
     bar: &mut bar::Bar,
 ) -> Result<(Report, String), Failure> {
     let opened = dump::open(from, targets)?;
-    let choice = match args.waves.chosen(&opened, args.from.kind.as_deref())? {
+    let kind = args.from.kind.as_deref();
+    let choice = match args.waves.chosen(&opened, kind)? {
         Some(ids) => Choice::Ids(ids),
         None if args.all_waves || args.whole => Choice::All,
         None => Choice::Representative,
     };
-    // A fault needs no analysis before the choice.
-    let needs_hang = matches!(choice, Choice::Representative) && opened.faulted() == 0;
-    let sessions = needs_hang.then(|| dump::sessions(&opened, args.from.kind.as_deref())).transpose()?;
-    let whole = sessions.map(|sessions| (dump::analysis(&sessions), sessions));
-    let hung = whole.as_ref().map_or_else(Vec::new, |(found, _)| dump::hung(opened.capture(), found));
+    let (basis, sentence) = answered(&opened, kind, &choice)?;
     let options = slim::Options {
         choice,
-        hung,
+        basis,
         kind: args.from.kind.clone(),
         bounds: Bounds {
             steps: args.follow.unwrap_or(FOLLOW),
@@ -276,50 +274,41 @@ fn made(
         notes: spooled.map_or_else(Vec::new, |spooled| spooled.came.notes()),
         sources: slim::Sources { folders: args.folders.clone(), map: args.sources.map()? },
     };
-    let kind = args.from.kind.as_deref();
-    let known = RefCell::new(None);
-    let look = |ids: &[u32]| {
-        let looked = looked_at(&opened, kind, ids);
-        *known.borrow_mut() = looked.sentence;
-        looked.memory
-    };
-    let report = slim::slim(&opened, &options, to, &look, &mut |progress| bar.show(progress))?;
-    let sentence = match (known.take(), &whole) {
-        (Some(sentence), _) => sentence,
-        (None, Some((found, sessions))) => dump::sentence_of(found, sessions),
-        (None, None) => dump::sentence(&dump::sessions(&opened, kind)?),
+    let report = slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?;
+    let sentence = match sentence {
+        Some(sentence) => sentence,
+        None => dump::sentence(&dump::sessions(&opened, kind)?),
     };
     Ok((report, sentence))
 }
 
-/// An analysis of some waves.
-struct Looked {
-    /// The global memory that decides it.
-    memory: slim::Runs,
-    /// Its first sentence. `None`: the analysis of all waves has another.
-    sentence: Option<String>,
-}
-
-/// The analysis of the waves with those ids: it takes absent memory for a cause.
-fn looked_at(dump: &Arc<Dump>, kind: Option<&str>, ids: &[u32]) -> Looked {
-    let wanted: HashSet<u32> = ids.iter().copied().collect();
-    let sessions = dump::sessions(dump, kind).unwrap_or_default();
-    let all: usize = sessions.iter().map(|session| session.waves().len()).sum();
-    let chosen: Vec<Session> = sessions
-        .into_iter()
-        .filter_map(|session| {
-            let waves = session.waves();
-            let own = waves.iter().filter_map(|wave| Some(dump.capture().wave(*wave)?.id));
-            let own = own.filter(|id| wanted.contains(id));
-            let own = id_ranges(own);
-            // Without a range a session has all waves.
-            (!own.is_empty()).then(|| session.watching().of_waves(&own).ok()).flatten()
-        })
-        .collect();
-    let are_all = all > 0 && chosen.iter().map(|session| session.waves().len()).sum::<usize>() == all;
-    let sentence = Some(dump::sentence(&chosen)).filter(|_| are_all);
-    let memory = chosen.iter().flat_map(|session| session.touched().runs().collect::<Vec<_>>()).collect();
-    Looked { memory, sentence }
+/// Answers about the chosen waves: what they rest on, and the first sentence of the analysis, unless the user chose the
+/// waves: then that of all waves is another one.
+fn answered(
+    opened: &Arc<Dump>,
+    kind: Option<&str>,
+    choice: &Choice,
+) -> Result<(slim::Basis, Option<String>), Failure> {
+    let sessions = match choice {
+        // The choice of waves reports unknown ids.
+        Choice::Ids(ids) => {
+            let chosen = dump::Waves { dump: opened, kind, ids: Some(ids), at: &PlaceArgs::default() };
+            chosen.by_kind().unwrap_or_default()
+        }
+        Choice::Representative | Choice::All => dump::sessions(opened, kind)?,
+    };
+    let sessions: Vec<Session> = sessions.into_iter().map(Session::watching).collect();
+    let asked = dump::inspected(&sessions);
+    let found = dump::analysis(&sessions);
+    // The signatures of several faults need more than the analysis of all.
+    drop(Crashes::of_analysis(opened, &asked, &found, &Rules::default()));
+    let sentence = (!matches!(choice, Choice::Ids(_))).then(|| dump::sentence_of(&found, &sessions));
+    let triage::Basis { hung, named, together, classes, partial } = match choice {
+        Choice::Representative => triage::basis(&asked, &found, slim::MAX_HUNG),
+        Choice::Ids(_) | Choice::All => triage::Basis::default(),
+    };
+    let read = sessions.iter().map(Session::touched).collect();
+    Ok((slim::Basis { hung, named, together, classes, partial, read }, sentence))
 }
 
 /// Keeps the received part of a core if no dump can be made of it; returns the error with the path or the loss of

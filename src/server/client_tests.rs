@@ -66,6 +66,7 @@ fn info(wave: WaveId) -> WaveInfo {
         unconfirmed: None,
         unchecked: None,
         signal: 0,
+        stands_for: 0,
     }
 }
 

@@ -48,9 +48,17 @@ pub struct WaveInfo {
     pub unchecked: Option<String>,
     /// The signal of its stop reason in gdb's numbering; 0 if it was running or the reason is unknown.
     pub signal: u8,
+    /// Number of waves that the dump leaves out and that it stands for; 0 if the client chose the waves.
+    pub stands_for: u32,
 }
 
 impl WaveInfo {
+    /// Number of waves: itself, and those that it stands for.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        1 + self.stands_for as usize
+    }
+
     /// The kinds of its stop reasons, the most telling first; `None`: unknown.
     #[must_use]
     pub fn stop_kinds(&self) -> Option<Vec<StopKind>> {
@@ -230,15 +238,16 @@ pub struct Region {
     pub name: Option<String>,
 }
 
-/// A run of addresses in one loaded segment of a code object, or between two.
+/// A run of addresses in memory that exists, captured or not: in one loaded segment of a code object, in one range of
+/// the dump's memory map, or between two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedRange {
     /// First address.
     pub start: u64,
     /// Last address.
     pub last: u64,
-    /// Whether the segment has code, and the code object's name; `None`: no segment is loaded there.
-    pub segment: Option<(bool, String)>,
+    /// Whether it has code, and the name of the code object or the range; `None`: none is there.
+    pub segment: Option<(bool, Option<String>)>,
 }
 
 /// A loaded code object.
@@ -250,7 +259,7 @@ pub struct CodeObjectInfo {
     pub uri: Option<String>,
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
-    /// Bytes of address space of its image, if its bytes are available.
+    /// Bytes of address space of its image, if its bytes are available or the dump lists its segments.
     pub size: Option<u64>,
     /// The origin of its bytes as text, if it is not the file itself.
     pub origin: Option<String>,

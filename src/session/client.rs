@@ -325,6 +325,10 @@ impl DumpFacts for Session {
         self.reader.dump().capture().has_all_code_objects
     }
 
+    fn has_new_reports(&self) -> bool {
+        self.reader.dump().capture().left_out.has_new_reports
+    }
+
     fn arguments(&self) -> Vec<DispatchArguments> {
         crate::session::dispatches::arguments::all(&self.reader)
     }
@@ -373,7 +377,8 @@ impl Waves for Session {
     }
 
     fn stop_counts(&self) -> StopCounts {
-        dump::stop_counts(self.reader.dump().capture(), self.waves().iter().copied())
+        let waves = self.waves();
+        dump::stop_counts(self.reader.dump().capture(), waves.iter().copied(), self.chosen.is_none())
     }
 
     fn faulted_outside(&self) -> usize {
@@ -382,7 +387,9 @@ impl Waves for Session {
 
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError> {
         self.serves(wave)?;
-        waves::info(&self.reader, wave)
+        let info = waves::info(&self.reader, wave)?;
+        let stands_for = if self.chosen.is_some() { 0 } else { info.stands_for };
+        Ok(WaveInfo { stands_for, ..info })
     }
 
     fn dispatches(&self) -> Vec<DispatchInfo> {

@@ -117,6 +117,18 @@ impl Dump {
         self.capture.provenance.truncated.as_deref()
     }
 
+    /// Number of waves that the dump leaves out although its waves stand for them in counts: those that faulted or may
+    /// have, and those that had not.
+    #[must_use]
+    pub fn left_out(&self) -> (usize, usize) {
+        let of = |wave: WaveId| self.capture.wave(wave).is_some_and(|wave| waves::fault(wave) != Some(false));
+        let mut counts = (0, 0);
+        for (wave, count) in &self.capture.left_out.stands_for {
+            *(if of(*wave) { &mut counts.0 } else { &mut counts.1 }) += *count as usize;
+        }
+        counts
+    }
+
     /// The problems of the capture.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
@@ -134,10 +146,10 @@ impl Dump {
         faulted(&self.capture, self.kinds.iter().flat_map(|served| served.waves.iter().copied()))
     }
 
-    /// The waves by their stops, also those that no session serves.
+    /// The waves by their stops, also those that no session serves, and those that waves of the dump stand for.
     #[must_use]
     pub fn stop_counts(&self) -> StopCounts {
-        stop_counts(&self.capture, (0..).take(self.capture.waves.len()).map(WaveId))
+        stop_counts(&self.capture, (0..).take(self.capture.waves.len()).map(WaveId), true)
     }
 
     /// Number of waves of the dump without a captured stop reason.
@@ -277,22 +289,30 @@ pub struct StopCounts {
     pub unknown: usize,
     /// All waves.
     pub waves: usize,
+    /// Those of all waves that the dump leaves out, and that others stand for.
+    pub left_out: usize,
 }
 
-/// Counts these waves.
-pub(super) fn stop_counts(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> StopCounts {
+/// Counts these waves; `has_left_out`: also those that they stand for.
+pub(super) fn stop_counts(
+    capture: &Capture,
+    waves: impl Iterator<Item = WaveId>,
+    has_left_out: bool,
+) -> StopCounts {
     let mut counts = StopCounts::default();
-    for wave in waves.filter_map(|wave| capture.wave(wave)) {
-        counts.waves += 1;
-        counts.faulted += usize::from(waves::has_faulted(wave));
-        counts.unknown += usize::from(wave.stop.is_none());
+    for (id, wave) in waves.filter_map(|id| Some((id, capture.wave(id)?))) {
+        let more = if has_left_out { capture.left_out.of(id) as usize } else { 0 };
+        counts.left_out += more;
+        counts.waves += 1 + more;
+        counts.faulted += if waves::has_faulted(wave) { 1 + more } else { 0 };
+        counts.unknown += if wave.stop.is_none() { 1 + more } else { 0 };
     }
     counts
 }
 
 /// Number of these waves that stopped for a fault.
 pub(super) fn faulted(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> usize {
-    stop_counts(capture, waves).faulted
+    stop_counts(capture, waves, false).faulted
 }
 
 /// Severity of a wave's state: 2 for a fault, 1 for another stop, 0 for none.

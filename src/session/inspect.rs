@@ -49,6 +49,9 @@ pub trait DumpFacts {
     /// outside of them may be in another one.
     fn has_all_code_objects(&self) -> bool;
 
+    /// Whether the waves that a small dump leaves out were never searched for the reported pages: reports were added.
+    fn has_new_reports(&self) -> bool;
+
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;
 
@@ -147,7 +150,7 @@ pub trait Storage {
     fn region(&self, address: u64, wave: WaveId) -> Region;
 
     /// The loaded segment of a code object at an address of global memory, with its whole size in memory: its contents
-    /// past the file's bytes exist and are unknown unless captured (`.bss`).
+    /// past the file's bytes exist and are unknown unless captured (`.bss`). Also the mapped memory there.
     fn loaded_range(&self, address: u64, wave: WaveId) -> LoadedRange;
 
     /// Whether the capture lists all memory that the driver mapped for the GPUs. Otherwise a missing address may be

@@ -110,8 +110,8 @@ fn faulted<'a>(sessions: &[&'a dyn Inspect]) -> (Vec<Group<'a>>, usize) {
             if info.has_faulted() != Some(true) {
                 continue;
             }
-            let key = (index, info.pc, info.stop.clone());
-            known.entry(key).or_insert(Group { session, info, waves: 0 }).waves += 1;
+            let (key, count) = ((index, info.pc, info.stop.clone()), info.count());
+            known.entry(key).or_insert(Group { session, info, waves: 0 }).waves += count;
         }
     }
     let mut groups: Vec<Group<'a>> = known.into_values().collect();
@@ -188,13 +188,14 @@ impl Scene<'_> {
                 continue;
             }
             let session = sessions.iter().find(|session| session.has_wave(wait.wave));
-            let pc = session.and_then(|session| session.wave(wait.wave).ok()?.pc);
+            let info = session.and_then(|session| session.wave(wait.wave).ok());
+            let (pc, count) = info.map_or((None, 1), |info| (info.pc, info.count()));
             let index = *known.entry((wait.state, pc)).or_insert_with(|| {
                 groups.push((wait.wave, wait.state, pc, 0));
                 groups.len() - 1
             });
             if let Some((.., waves)) = groups.get_mut(index) {
-                *waves += 1;
+                *waves += count;
             }
         }
         groups.sort_by_key(|(_, state, pc, waves)| (std::cmp::Reverse(*waves), *pc, state.name()));

@@ -20,13 +20,13 @@ pub fn unknown_waves(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<String> {
         let more = reasons.split_off(MAX_REASONS - 1).len();
         reasons.push(format!("{more} further reasons"));
     }
-    let is_unknown = |session: &dyn Inspect, wave: WaveId| {
-        session.wave(wave).ok().and_then(|info| info.has_faulted()).is_none()
+    let unknown = |session: &dyn Inspect, wave: WaveId| match session.wave(wave) {
+        Ok(info) if info.has_faulted().is_some() => 0,
+        Ok(info) => info.count(),
+        Err(_) => 1,
     };
-    let unknown = sessions
-        .iter()
-        .copied()
-        .map(|session| session.waves().iter().filter(|wave| is_unknown(session, **wave)).count());
-    reasons.extend(no_stop_reasons(unknown.sum()));
+    let count =
+        |session: &dyn Inspect| -> usize { session.waves().iter().map(|wave| unknown(session, *wave)).sum() };
+    reasons.extend(no_stop_reasons(sessions.iter().map(|session| count(*session)).sum()));
     reasons
 }

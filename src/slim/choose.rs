@@ -1,6 +1,6 @@
 //! The choice of waves: by the user, or representative ones.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::units::WaveId;
 /// The default maximum of faulting waves of one stack and stop reason: a page fault may stop thousands of equal waves.
 pub const MAX_FAULTED: usize = 64;
 
-/// The maximum of waves that are kept for a hang: all waves of its dispatches, or none beyond the representative ones.
+/// The maximum of waves of the dispatches of a hang that are all kept: of more, those that its verdict rests on.
 pub const MAX_HUNG: usize = 256;
 
 /// The waves to keep.
@@ -40,6 +40,8 @@ pub enum Why {
     Stack,
     /// Its dispatch hangs.
     Hung,
+    /// The analysis names or examines it, or it stands for waves that the analysis only counts.
+    Answer,
     /// The user named it.
     Named,
 }
@@ -64,10 +66,17 @@ pub(super) fn choose(
     match &options.choice {
         Choice::Representative => {
             let mut chosen = representative(dump, asked, progress)?;
-            if options.hung.len() <= MAX_HUNG {
-                let hung: HashSet<u32> = options.hung.iter().copied().collect();
-                for (id, _) in all.filter(|(_, wave)| hung.contains(&wave.id)) {
-                    chosen.entry(id).or_insert(Why::Hung);
+            let firsts = options.basis.classes.iter().filter_map(|class| class.first());
+            let named = options.basis.named.iter().chain(firsts).map(|wave| (*wave, Why::Answer));
+            for (wave, why) in options.basis.hung.iter().map(|wave| (*wave, Why::Hung)).chain(named) {
+                let is_fault = capture.wave(wave).is_some_and(has_faulted);
+                chosen.entry(wave).or_insert(if is_fault { Why::Faulted } else { why });
+            }
+            for group in &options.basis.together {
+                if group.iter().any(|wave| chosen.contains_key(wave)) {
+                    for wave in group {
+                        chosen.entry(*wave).or_insert(Why::Hung);
+                    }
                 }
             }
             Ok(chosen.into_iter().collect())

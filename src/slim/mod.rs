@@ -12,8 +12,9 @@ mod notes;
 mod report;
 mod sources;
 mod spool;
+mod stand_ins;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,13 +28,14 @@ pub use sources::{MAX_SOURCES, Sources};
 pub use spool::{MAX_REMAINS, SpoolError, SpoolStats, Spooled, StallBudget, spool, widen};
 
 use crate::arch::SWIZZLE_BYTES;
-use crate::capture::{self, Bytes, Capture, Extent};
+use crate::capture::{self, Bytes, Capture, Extent, LoadedSegment};
 use crate::codeobject::{CodeObject, Segment};
 use crate::elf::{FileHeader, LE, PT_DYNAMIC, ProgramHeader, read};
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
-use crate::session::{Bounds, Dump, ReadError, Reader, SessionError, reach};
+use crate::session::{Bounds, Dump, ReadError, Reader, SessionError, Touched, reach};
 use crate::units::WaveId;
 use report::bytes_are;
+use stand_ins::StandIns;
 
 /// Maximum kept bytes of a code object's writable segments: the source's global variables.
 pub const MAX_STATIC: u64 = 16 << 20;
@@ -46,9 +48,8 @@ pub const MAX_PACKETS: u64 = 1 << 16;
 pub struct Options {
     /// The waves to keep.
     pub choice: Choice,
-    /// The ids of the waves that a hang needs: its verdict is one about all waves of a dispatch. At most [`MAX_HUNG`] are
-    /// kept beside representative ones.
-    pub hung: Vec<u32>,
+    /// The needs of the analysis of the chosen waves, for the small dump to have the same answer.
+    pub basis: Basis,
     /// Only waves of that kind, in the form of [`crate::session::Session::new`].
     pub kind: Option<String>,
     /// Bounds for following pointers.
@@ -63,6 +64,24 @@ pub struct Options {
     pub notes: Vec<String>,
     /// Locations of source files that go into the dump, in addition to those of the capture.
     pub sources: Sources,
+}
+
+/// The needs of an analysis.
+#[derive(Clone, Debug, Default)]
+pub struct Basis {
+    /// Waves of dispatches that hang, to keep beside representative ones.
+    pub hung: BTreeSet<WaveId>,
+    /// Further waves that the answer names or examines, to keep beside representative ones.
+    pub named: BTreeSet<WaveId>,
+    /// Waves of which all are kept, or none.
+    pub together: Vec<Vec<WaveId>>,
+    /// Waves that the answer only counts, alike for it, in the dump's order: the first one of a class that is kept stands
+    /// for those that are not. Waves outside of all classes have none.
+    pub classes: Vec<Vec<WaveId>>,
+    /// Ids of dispatches of which the capture may lack live waves.
+    pub partial: HashSet<u32>,
+    /// The memory that the analysis has read.
+    pub read: Vec<Touched>,
 }
 
 /// The current step, for a progress bar.
@@ -100,11 +119,7 @@ pub enum SlimError {
     Write(#[from] WriteError),
 }
 
-/// Runs of global memory, first and last byte.
-pub type Runs = Vec<(u64, u64)>;
-
-/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip if the name ends in `.zip`. `look`: the runs of
-/// global memory, first and last byte, that further answers about the waves with those ids need.
+/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip if the name ends in `.zip`.
 ///
 /// # Errors
 /// [`SlimError`], with nothing written. The report lists unreadable parts of the capture.
@@ -112,7 +127,6 @@ pub fn slim(
     dump: &Arc<Dump>,
     options: &Options,
     to: &Path,
-    look: &dyn Fn(&[u32]) -> Runs,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, SlimError> {
     let capture = dump.capture();
@@ -135,15 +149,20 @@ pub fn slim(
     notes.extend(notes::not_captured(&capture.global, &options.memory));
     let carried = notes::carried(dump, &notes);
     notes.extend(carried);
-    let read = |wave: WaveId| if options.whole { u64::MAX } else { touched.private_end(wave) };
-    plan.waves = waves.iter().map(|wave| planned(capture, *wave, read(*wave))).collect();
+    let all_read = || options.basis.read.iter().chain([&touched]);
+    let read = |wave: WaveId| match options.whole {
+        true => u64::MAX,
+        false => all_read().map(|touched| touched.private_end(wave)).max().unwrap_or(0),
+    };
+    let stand_ins = StandIns::of(capture, &options.basis, &waves);
+    let planned = |wave: &WaveId| planned(capture, *wave, read(*wave), stand_ins.of_wave(*wave));
+    plan.waves = waves.iter().map(planned).collect();
+    plan.whole_dispatches.clone_from(&stand_ins.whole_dispatches);
     if options.whole {
         plan.global.push((0, u64::MAX));
         reached.limits.clear();
     } else if options.global {
-        plan.global.extend(touched.runs());
-        let ids: Vec<u32> = waves.iter().filter_map(|wave| Some(capture.wave(*wave)?.id)).collect();
-        plan.global.extend(look(&ids));
+        plan.global.extend(all_read().flat_map(Touched::runs));
         let arguments = nearby::arguments(dump, &waves, &plan.global);
         plan.global.extend(arguments);
         plan.global.extend(nearby::code(&reader, &waves, &mut notes)?);
@@ -159,7 +178,7 @@ pub fn slim(
     plan.code_objects = objects(dump, &waves, &used, options, &mut notes);
     plan.sources = sources::gather(dump, &used, &options.sources, &mut notes);
     plan.code_texts = nearby::texts(&reader, &waves, options.whole);
-    let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
+    let draft = Report::new(dump, options, &chosen, &stand_ins, &plan, reached, notes);
     let expected = write::expected(capture, &plan);
     let mut done = 0;
     let account = |written: &write::Written| {
@@ -174,18 +193,21 @@ pub fn slim(
     Ok(draft.with(written))
 }
 
-/// A wave with the private memory that its dispatch requested, and the memory beyond it that its variables read.
-fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
+/// A wave with the private memory that its dispatch requested, and the memory beyond it that answers read. `stands_for`:
+/// number of waves that stay out, and that it stands for.
+fn planned(capture: &Capture, id: WaveId, read: u64, stands_for: u32) -> PlannedWave {
     let wave = capture.wave(id);
+    // Memory of an unknown size exists as far as it is captured.
+    let sized = wave.filter(|wave| wave.private_size.is_some());
     let asked =
-        wave.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
+        sized.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
     let lanes = wave.map_or(0, |wave| u64::from(wave.kind.wave_size.lanes()));
     let private_end = match asked {
         // The last bytes of each lane are in one dword, after those of the lanes before it.
         Some(size) => size.div_ceil(SWIZZLE_BYTES).saturating_mul(SWIZZLE_BYTES * lanes).max(read),
         None => u64::MAX,
     };
-    PlannedWave { wave: id, private_end }
+    PlannedWave { wave: id, private_end, stands_for }
 }
 
 /// Runs of the source's global variables: writable segments of the code objects that the answers use.
@@ -251,7 +273,7 @@ fn objects(
                 true => file(dump, index, object, options, notes),
                 false => (None, None),
             };
-            PlannedObject { index, file, debug }
+            PlannedObject { index, file, debug, segments: segments(dump, index, object) }
         })
         .collect();
     // The bytes of a code object that is loaded twice are in the dump anyway, and are written once.
@@ -270,6 +292,18 @@ fn objects(
         }
     }
     planned
+}
+
+/// The loaded segments of a code object: an analysis compares addresses with them also without its file.
+fn segments(dump: &Dump, index: usize, object: &capture::CodeObject) -> Vec<LoadedSegment> {
+    let Ok(parsed) = dump.code_object(index) else { return object.segments.clone() };
+    let loaded = parsed.segments().iter().filter(|segment| segment.is_loaded());
+    let each = loaded.map(|segment| LoadedSegment {
+        start: segment.addresses.start,
+        end: segment.addresses.end,
+        is_code: segment.is_executable(),
+    });
+    each.collect()
 }
 
 /// The parts of a code object's image that the program cannot write: the ELF header, the program headers and the

@@ -1,12 +1,12 @@
 //! The report on a slim dump's contents and omissions, as text and JSON.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::Options;
 use super::choose::{Choice, MAX_FAULTED, Why};
+use super::stand_ins::StandIns;
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
 use crate::notation::{counted, plural, range, ranges};
@@ -25,8 +25,8 @@ pub struct Report {
     pub from: String,
     /// Its format.
     pub format: String,
-    /// The chosen waves by their ids in the dump, with the reasons.
-    pub waves: Vec<(u32, Why)>,
+    /// The chosen waves by their ids in the dump, with the reasons and the number of waves that they stand for.
+    pub waves: Vec<(u32, Why, u32)>,
     /// Work-groups whose LDS was copied, code objects with their files, bytes of all.
     pub written: Written,
     /// Code objects whose files are in the dump.
@@ -75,6 +75,7 @@ impl Report {
         dump: &Dump,
         options: &Options,
         chosen: &[(WaveId, Why)],
+        stand_ins: &StandIns,
         plan: &Plan,
         reach: Reach,
         notes: Vec<String>,
@@ -99,30 +100,32 @@ impl Report {
             global: capture.global.captured(),
             private: private.sum(),
         };
-        let kept: HashSet<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
-        let hides = |(id, wave): &(WaveId, &crate::capture::Wave)| {
-            !kept.contains(id) && (wave.stop.is_none() || has_faulted(wave))
-        };
-        let hidden = (0..).map(WaveId).zip(&capture.waves).filter(hides).count();
+        let (mut hidden, mut running) = (0, 0);
+        for id in &stand_ins.missing {
+            let hides = capture.wave(*id).is_some_and(|wave| wave.stop.is_none() || has_faulted(wave));
+            *(if hides { &mut hidden } else { &mut running }) += 1 + u64::from(capture.left_out.of(*id));
+        }
         let name = super::notes::file_name(&capture.name);
         let mut absent_waves = dump.absent_waves();
         absent_waves.truncate(MAX_ABSENT);
         if hidden > 0 {
-            let left_out = format!("{}, faulted or perhaps faulted,", counted(hidden as u64, "wave"));
+            let left_out = format!("{}, faulted or perhaps faulted,", counted(hidden, "wave"));
             absent_waves.push(format!("lanescope slim left out {left_out} of {name}"));
         }
         let mut running_waves = dump.absent_running_waves().to_vec();
         running_waves.truncate(MAX_ABSENT);
-        let running = (capture.waves.len() - chosen.len()).saturating_sub(hidden);
         if running > 0 {
-            let left_out = counted(running as u64, "wave");
-            let verb = plural(running as u64, "has", "have");
+            let left_out = counted(running, "wave");
+            let verb = plural(running, "has", "have");
             running_waves.push(format!("lanescope slim left out {left_out} of {name} that {verb} no fault"));
         }
         Self {
             from: capture.name.clone(),
             format: capture.provenance.format.clone(),
-            waves: chosen.iter().filter_map(|(wave, why)| Some((id(*wave)?, *why))).collect(),
+            waves: chosen
+                .iter()
+                .filter_map(|(wave, why)| Some((id(*wave)?, *why, stand_ins.of_wave(*wave))))
+                .collect(),
             written: Written::default(),
             code_objects,
             sources: plan.sources.len(),
@@ -194,9 +197,11 @@ impl Report {
             (Why::Faulted, "faulted"),
             (Why::Stack, "for stacks that no other chosen wave has"),
             (Why::Hung, "of dispatches that hang"),
+            (Why::Answer, "for the analysis"),
             (Why::Named, "as asked for"),
         ] {
-            let ids: Vec<u32> = self.waves.iter().filter(|(_, of)| *of == why).map(|(id, _)| *id).collect();
+            let of_why = self.waves.iter().filter(|(_, of, _)| *of == why);
+            let ids: Vec<u32> = of_why.map(|(id, ..)| *id).collect();
             if !ids.is_empty() {
                 line("waves", format!("{} ({words})", runs(&ids)));
             }
@@ -229,7 +234,11 @@ impl Report {
                     ", of which {count} faulted (of each stack {MAX_FAULTED} are taken; --all-waves takes all)"
                 ),
             };
-            line("left out", format!("{}{faulted}", counted(self.left.waves as u64, "wave")));
+            let counts = match self.waves.iter().any(|(.., stands_for)| *stands_for > 0) {
+                true => "; answers count them",
+                false => "",
+            };
+            line("left out", format!("{}{faulted}{counts}", counted(self.left.waves as u64, "wave")));
         }
         for note in &self.notes {
             line("note", note.clone());
@@ -280,7 +289,11 @@ impl Report {
         ReportJson {
             from: self.from.clone(),
             format: self.format.clone(),
-            waves: self.waves.iter().map(|(id, of)| ChosenWave { id: *id, why: *of }).collect(),
+            waves: self
+                .waves
+                .iter()
+                .map(|(id, why, stands_for)| ChosenWave { id: *id, why: *why, stands_for: *stands_for })
+                .collect(),
             bytes: WrittenBytes {
                 registers: written.registers,
                 lds: written.lds,
@@ -361,6 +374,14 @@ struct ChosenWave {
     id: u32,
     /// The reason.
     why: Why,
+    /// Number of waves that stay out, and that it stands for in counts.
+    #[serde(skip_serializing_if = "is_zero")]
+    stands_for: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Bytes of the contents.

@@ -28,7 +28,7 @@ use crate::units::{WaveId, WaveSize};
 /// Maximum number of accesses of waves whose registers are read.
 const MAX_LOOKS: usize = 20_000;
 /// Waves of a PC whose accesses are all judged. Further waves are searched for the reported page.
-const FULLY_JUDGED: usize = 16;
+pub(super) const FULLY_JUDGED: usize = 16;
 /// Waves of a PC whose overwritten registers are computed again.
 const RECOVERED: usize = 2;
 /// Number of waves of a PC with an access on the page after which the search for more ends.
@@ -60,30 +60,10 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         found.waves.left_out = outside.saturating_sub(served);
     }
     let mut code = Listings::default();
-    let mut stopped = survey.stopped();
-    let stop = stopped.first().map(|group| group.stop);
     let has_faulted = found.waves.faulted > 0;
-    let is_memory = match stop {
-        Some(Stop::Memory) => true,
-        Some(Stop::OtherFault) | None => false,
-        // A report decides about the waves of its GPU alone.
-        Some(Stop::Halted | Stop::Unknown | Stop::Running) => {
-            let concerns = |group: &Group<'_>| faults.iter().any(|fault| fault.concerns(group.agent));
-            let of_memory = |group: &&Group<'_>| {
-                faults.iter().any(|fault| fault.is_of_memory() && fault.concerns(group.agent))
-            };
-            stopped.sort_by_key(|group| !concerns(group));
-            // Without a fault of a wave, a report of a GPU without waves is the only known cause.
-            let of_waves = |fault: &Fault| fault.is_of_memory() && fault.is_of_waves();
-            let is_alone = !has_faulted && question.wave.is_none() && faults.iter().any(of_waves);
-            let is_memory = is_alone || stopped.iter().any(of_memory);
-            if is_memory {
-                stopped.retain(of_memory);
-            }
-            found.waves.chosen = stopped.first().and_then(|group| group.waves.first().copied());
-            is_memory
-        }
-    };
+    let (stopped, is_memory) = stopped(&survey, &faults, question.wave.is_none());
+    let stop = survey.stop();
+    found.waves.chosen = stopped.first().and_then(|group| group.waves.first().copied());
     let chosen = found.waves.chosen.filter(|_| has_faulted || question.wave.is_some());
     let session = |wave: WaveId| sessions.iter().copied().find(|session| session.has_wave(wave));
     let other = chosen.and_then(|wave| causes::cause(session(wave)?, wave, &mut code));
@@ -128,11 +108,42 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     found.of_truncated(sessions.first().and_then(|session| session.truncated()))
 }
 
+/// The groups of waves that show the cause, and whether it is an access to memory. `are_all`: the question is about all
+/// waves.
+pub(super) fn stopped<'s, 'a>(
+    survey: &'s Survey<'a>,
+    faults: &[Fault],
+    are_all: bool,
+) -> (Vec<&'s Group<'a>>, bool) {
+    let mut stopped = survey.stopped();
+    let is_memory = match survey.stop() {
+        Some(Stop::Memory) => true,
+        Some(Stop::OtherFault) | None => false,
+        // A report decides about the waves of its GPU alone.
+        Some(stop @ (Stop::Halted | Stop::Unknown | Stop::Running)) => {
+            let concerns = |group: &Group<'_>| faults.iter().any(|fault| fault.concerns(group.agent));
+            let of_memory = |group: &&Group<'_>| {
+                faults.iter().any(|fault| fault.is_of_memory() && fault.concerns(group.agent))
+            };
+            stopped.sort_by_key(|group| !concerns(group));
+            // Without a fault of a wave, a report of a GPU without waves is the only known cause.
+            let of_waves = |fault: &Fault| fault.is_of_memory() && fault.is_of_waves();
+            let is_alone = stop != Stop::Halted && are_all && faults.iter().any(of_waves);
+            let is_memory = is_alone || stopped.iter().any(of_memory);
+            if is_memory {
+                stopped.retain(of_memory);
+            }
+            is_memory
+        }
+    };
+    (stopped, is_memory)
+}
+
 /// Fills the suspects of a fault of memory, from the waves that stopped for it.
 fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found: &mut Triage) {
     let groups: Vec<&Group<'_>> = stopped.iter().copied().take(MAX_LISTED).collect();
     let without_pc: usize =
-        stopped.iter().filter(|group| group.pc.is_none()).map(|group| group.waves.len()).sum();
+        stopped.iter().filter(|group| group.pc.is_none()).map(|group| group.count()).sum();
     if without_pc > 0 {
         add(&mut found.missing, MissingData::WavePcs { waves: without_pc });
     }
@@ -192,6 +203,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
         && budget > 0
         && !is_cut
         && (found.waves.unknown == 0 || are_unknown_examined)
+        && !groups.iter().any(|group| group.is_unsearched())
         && !others.iter().any(|(_, one)| one.can_fit());
     let is_foreign = |group: &Group<'_>| described.is_some_and(|own| own.agent != group.agent);
     let has_rival = others.iter().any(|(group, one)| is_foreign(group) && one.is_on_page());
@@ -325,7 +337,7 @@ fn sightings<'w>(
     let mut all: Vec<Sighted<'w>> = walk
         .candidates
         .iter()
-        .map(|candidate| Sighted { walk, candidate, sightings: Vec::new(), waves: group.waves.len() })
+        .map(|candidate| Sighted { walk, candidate, sightings: Vec::new(), waves: group.count() })
         .collect();
     let apertures =
         group.waves.first().map(|wave| registers::apertures(group.session, *wave)).unwrap_or_default();
@@ -351,6 +363,13 @@ fn sightings<'w>(
             }
         }
         matches += usize::from(has_match);
+    }
+    // Waves that the dump leaves out were searched in vain, or not at all.
+    if group.left_out > 0 && judge.has_page() && matches < ENOUGH_MATCHES && !group.is_unsearched() {
+        *budget = budget.saturating_sub(group.left_out.saturating_mul(all.len()));
+        is_cut |= *budget == 0;
+    } else {
+        is_cut |= group.left_out > 0;
     }
     (all, is_cut)
 }

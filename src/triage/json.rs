@@ -226,6 +226,7 @@ fn stops(triage: &Triage, scene: &Scene<'_>) -> StopsJson {
     let stops = &triage.waves;
     StopsJson {
         count: stops.asked,
+        absent: stops.absent,
         faulted: stops.faulted,
         bystanders: stops.bystanders,
         unknown: stops.unknown,

@@ -47,8 +47,8 @@ impl<'a> Map<'a> {
         self.is_whole
     }
 
-    /// The listed memory at an address of global memory: captured, or a loaded segment of a code object with its whole
-    /// size in memory. Apertures are none.
+    /// The listed memory at an address of global memory: captured, in the dump's memory map, or a loaded segment of a
+    /// code object with its whole size in memory. Apertures are none.
     pub(crate) fn at(&self, address: u64) -> Option<Span> {
         let (region, loaded) = self.is_global(address).then(|| self.around(address))?;
         listed(region, loaded)
@@ -118,7 +118,7 @@ fn listed(region: Region, loaded: LoadedRange) -> Option<Span> {
     let Some((is_code, name)) = loaded.segment else { return captured };
     let (start, last) = (loaded.start, loaded.last);
     Some(match captured {
-        None => Span { start, last, name: Some(name), is_code },
+        None => Span { start, last, name, is_code },
         Some(of) => Span { start: of.start.min(start), last: of.last.max(last), ..of },
     })
 }

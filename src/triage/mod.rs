@@ -6,6 +6,7 @@
 mod access;
 mod accessed;
 mod analysis;
+mod basis;
 mod cause;
 mod causes;
 mod faulted;
@@ -32,6 +33,7 @@ pub use access::{
     PatternOf, Suspect, Term, UnknownAddressCause, UnknownLanes, Variable,
 };
 pub use analysis::{Question, triage};
+pub use basis::{Basis, basis};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use faulted::{FaultedAt, faulted, faulted_lines};
 pub use hang::{GroupWait, Hang, NameInference, PolledValue, WaitPlace, WaveState, WaveWait};
@@ -117,6 +119,8 @@ pub struct Stops {
     pub unknown: usize,
     /// Number of waves that the question is about.
     pub asked: usize,
+    /// Those of them that the dump leaves out, and that others stand for.
+    pub absent: usize,
     /// PCs of the faulted waves with the number of waves, the most frequent first.
     pub pcs: Vec<(Pc, usize)>,
     /// The wave that the page describes.

@@ -44,9 +44,12 @@ impl<'a> Scene<'a> {
         self.sessions.iter().copied().find(|session| session.has_wave(wave))
     }
 
-    /// Number of waves.
+    /// Number of waves, also of those that the dump leaves out and others stand for.
     pub(crate) fn waves(&self) -> usize {
-        self.sessions.iter().map(|session| session.waves().len()).sum()
+        let count = |session: &dyn Inspect| -> usize {
+            session.waves().iter().map(|wave| session.wave(*wave).map_or(1, |info| info.count())).sum()
+        };
+        self.sessions.iter().map(|session| count(*session)).sum()
     }
 
     /// The facts about a wave.

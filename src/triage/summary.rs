@@ -29,11 +29,14 @@ pub fn stops(counts: StopCounts) -> String {
     known(counts) + &unknown(counts)
 }
 
-fn known(StopCounts { faulted, unknown, waves }: StopCounts) -> String {
+fn known(StopCounts { faulted, unknown, waves, left_out }: StopCounts) -> String {
+    let are = plural(left_out, "is", "are");
+    let absent =
+        if left_out > 0 { format!(" ({left_out} {are} left out of the dump)") } else { String::new() };
     match faulted {
-        0 if unknown > 0 => "Whether a wave faulted is unknown".to_owned(),
-        0 => "No wave faulted".to_owned(),
-        count => format!("{count} of {waves} {} faulted", plural(waves, "wave", "waves")),
+        0 if unknown > 0 => format!("Whether a wave faulted is unknown{absent}"),
+        0 => format!("No wave faulted{absent}"),
+        count => format!("{count} of {waves} {} faulted{absent}", plural(waves, "wave", "waves")),
     }
 }
 
@@ -55,13 +58,13 @@ mod tests {
     use crate::session::StopCounts;
 
     fn summary(faulted: usize, waves: usize, left_out: usize, faults: &[Fault]) -> String {
-        of_counts(StopCounts { faulted, unknown: 0, waves }, left_out, faults)
+        of_counts(StopCounts { faulted, waves, ..StopCounts::default() }, left_out, faults)
     }
 
     /// A wave without a captured stop reason may have faulted.
     #[test]
     fn unknown_stop_reasons_are_no_absence_of_faults() {
-        let of = |faulted, unknown| of_counts(StopCounts { faulted, unknown, waves: 8 }, 0, &[]);
+        let of = |faulted, unknown| of_counts(StopCounts { faulted, unknown, waves: 8, left_out: 0 }, 0, &[]);
         assert_eq!(
             of(0, 8),
             "Whether a wave faulted is unknown, no fault is reported; the stop reasons of 8 waves were not captured."
@@ -86,5 +89,10 @@ mod tests {
         assert_eq!(summary(0, 8, 0, &[fault]), format!("No wave faulted. {reported}"));
         let left_out = "No wave faulted; 2 other waves that faulted are left out (--kind, --wave), no fault is reported.";
         assert_eq!(summary(0, 8, 2, &[]), left_out);
+        let small = StopCounts { faulted: 2, unknown: 0, waves: 8, left_out: 5 };
+        assert_eq!(
+            of_counts(small, 0, &[]),
+            "2 of 8 waves faulted (5 are left out of the dump), no page is reported."
+        );
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Group<'a> {
     pub(super) kind: Option<StopKind>,
     /// The waves in the dump's order; at least one.
     pub(super) waves: Vec<WaveId>,
+    /// Number of further waves that the dump leaves out.
+    pub(super) left_out: usize,
 }
 
 /// The cause of a wave's stop.
@@ -63,26 +65,34 @@ impl<'a> Survey<'a> {
                 let kinds = info.stop_kinds();
                 let stop = Stop::of(kinds.as_deref());
                 let kind = kinds.and_then(|kinds| kinds.first().copied());
+                let more = if only.is_none() { info.stands_for as usize } else { 0 };
                 let WaveInfo { pc, agent, dispatch, .. } = info;
                 let place = known.entry((index, agent, dispatch, pc, stop, kind)).or_insert_with(|| {
-                    groups.push(Group { session, pc, agent, dispatch, stop, kind, waves: Vec::new() });
+                    let (waves, left_out) = (Vec::new(), 0);
+                    groups.push(Group { session, pc, agent, dispatch, stop, kind, waves, left_out });
                     groups.len() - 1
                 });
                 if let Some(group) = groups.get_mut(*place) {
                     group.waves.push(wave);
+                    group.left_out += more;
                 }
             }
         }
         Self { groups }
     }
 
+    /// The most telling stop that has waves.
+    pub(super) fn stop(&self) -> Option<Stop> {
+        self.groups.iter().map(|group| group.stop).min()
+    }
+
     /// The groups of the most telling stop that has waves: an access to memory, another fault, a halt, an unknown cause.
     /// Waves that were running count if nothing else is there.
     pub(super) fn stopped(&self) -> Vec<&Group<'a>> {
-        let stop = self.groups.iter().map(|group| group.stop).min();
+        let stop = self.stop();
         let mut groups: Vec<&Group<'a>> =
             self.groups.iter().filter(|group| Some(group.stop) == stop).collect();
-        groups.sort_by_key(|group| std::cmp::Reverse(group.waves.len()));
+        groups.sort_by_key(|group| std::cmp::Reverse(group.count()));
         groups
     }
 
@@ -106,7 +116,7 @@ impl<'a> Survey<'a> {
     pub(super) fn stops(&self) -> Stops {
         let count = |of: &[Stop]| {
             let groups = self.groups.iter().filter(|group| of.contains(&group.stop));
-            groups.map(|group| group.waves.len()).sum::<usize>()
+            groups.map(Group::count).sum::<usize>()
         };
         let faulted = count(&[Stop::Memory, Stop::OtherFault, Stop::Halted]);
         let mut pcs: Vec<(Pc, usize)> = Vec::new();
@@ -118,15 +128,16 @@ impl<'a> Survey<'a> {
                 pcs.len() - 1
             });
             if let Some((_, count)) = pcs.get_mut(index) {
-                *count += group.waves.len();
+                *count += group.count();
             }
         }
         pcs.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let bystanders = if faulted > 0 { count(&[Stop::Running]) } else { 0 };
         let chosen = self.stopped().first().and_then(|group| group.waves.first().copied());
-        let asked = self.groups.iter().map(|group| group.waves.len()).sum();
+        let asked = self.groups.iter().map(Group::count).sum();
+        let absent = self.groups.iter().map(|group| group.left_out).sum();
         let unknown = count(&[Stop::Unknown]);
-        Stops { faulted, bystanders, unknown, asked, pcs, chosen, ..Stops::default() }
+        Stops { faulted, bystanders, unknown, asked, absent, pcs, chosen, ..Stops::default() }
     }
 }
 
@@ -143,6 +154,16 @@ impl Stop {
 }
 
 impl<'a> Group<'a> {
+    /// Number of its waves, also of those that the dump leaves out.
+    pub(super) fn count(&self) -> usize {
+        self.waves.len() + self.left_out
+    }
+
+    /// Whether waves that the dump leaves out may have an access on a reported page.
+    pub(super) fn is_unsearched(&self) -> bool {
+        self.left_out > 0 && self.session.has_new_reports()
+    }
+
     /// The fault that stopped its waves: equal for waves of one cause, GPU and dispatch.
     pub(super) fn fault(&self) -> (Stop, Option<StopKind>, u32, Option<u32>) {
         (self.stop, self.kind, self.agent, self.dispatch)

@@ -160,22 +160,43 @@ fn those_that_faulted_and_one_of_each_stack_are_chosen() {
     assert_eq!(left, ["a", "b"]);
 }
 
-/// Memory that is left out is not taken for a cause.
+/// Waves and memory that are left out change neither the analysis nor the signatures, of captures in all formats.
 #[test]
 fn the_analysis_is_that_of_the_whole_capture() {
     let scratch = Scratch::new("slim-analysis");
-    let sentence = |dump: &Path| {
-        let found: Value = serde_json::from_str(&answer(&["triage", "--json", words(dump)])).unwrap();
-        found["sentence"].clone()
+    let all = dumps().into_iter().chain(SAMPLES.map(core)).chain(LOGS.map(|name| fixtures().join(name)));
+    let is_chosen = |dump: &Path| {
+        let name = dump.file_name().unwrap().to_str().unwrap();
+        is_long() || ["wide-gfx1250-O2", "saxpy-gfx942-O2", "calls-gfx90a", "gfx1100.core"].contains(&name)
     };
-    let names = ["wide-gfx1250-O2", "saxpy-gfx942-O2", "calls-gfx90a"];
-    for name in names.into_iter().chain(is_long().then_some("wide-gfx1251-O2")) {
-        let dump = fixtures().join("dumps").join(name);
-        let to = scratch.path(&format!("{name}.zip"));
-        slim(&dump, &to, &[]);
-        assert_eq!(sentence(&to), sentence(&dump), "{name}");
+    let mut count = 0;
+    for dump in all.filter(|dump| is_chosen(dump)) {
+        let to = scratch.path(&format!("{count}.zip"));
+        said(&["slim", words(&dump), "-o", words(&to)]);
+        let of = |dump: &Path| {
+            let found: Value = serde_json::from_str(&said(&["triage", "--json", words(dump)]).0).unwrap();
+            let of_access = |one: &Value| json!([one["instruction"], one["confidence"], one["patterns"]]);
+            let accesses: Vec<Value> = found["accesses"].as_array().unwrap().iter().map(of_access).collect();
+            let waves = ["count", "faulted", "bystanders", "unknown"].map(|key| found["waves"][key].clone());
+            let signatures: Value =
+                serde_json::from_str(&said(&["signature", "--jsonl", words(dump)]).0).unwrap();
+            let (signatures, unknown) = (&signatures["signatures"], &signatures["unknown_waves"]);
+            json!([found["sentence"], accesses, waves, found["hang"]["counts"], signatures, unknown])
+        };
+        assert_eq!(of(&to), of(&dump), "{}", dump.display());
+        count += 1;
     }
+    assert!(count >= least(50, 4), "{count} captures");
 }
+
+/// Logs with waves.
+const LOGS: [&str; 5] = [
+    "logs/agent-2018.log",
+    "logs/agent-plain.log",
+    "logs/agent-kernargs.log",
+    "logs/umr-columns.txt",
+    "logs/umr-hardware.txt",
+];
 
 #[test]
 fn no_global_leaves_all_of_it_out() {

@@ -273,7 +273,7 @@ fn losses_are_listed_up_to_the_bound() {
     );
     let opened = with_a_bad_byte(&scratch.0);
     let options = slim::Options { choice: Choice::All, ..options() };
-    let report = slim::slim(&opened, &options, &scratch.path("to"), &|_| Vec::new(), &mut |_| ()).unwrap();
+    let report = slim::slim(&opened, &options, &scratch.path("to"), &mut |_| ()).unwrap();
     let losses: Vec<&String> =
         report.notes.iter().filter(|note| note.contains(" ends 1 byte early")).collect();
     assert_eq!(losses.len(), MOST, "{:?}", report.notes);

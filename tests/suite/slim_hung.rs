@@ -42,7 +42,7 @@ fn hangs_are_kept() {
     for case in sampled(cases.hangs.iter().filter(|case| case.hangs == Some(true)), 2) {
         let (whole, small) = (scratch.path(&case.name), scratch.path(&format!("{}-small", case.name)));
         let all = slim::Options { choice: Choice::All, ..options() };
-        slim::slim(&cases.open(case, MOMENT), &all, &whole, &|_| Vec::new(), &mut |_| {}).unwrap();
+        slim::slim(&cases.open(case, MOMENT), &all, &whole, &mut |_| {}).unwrap();
         said(&["slim", words(&whole), "-o", words(&small)]);
         let (before, after) = (analysis(&whole), analysis(&small));
         assert_eq!(before["hang"]["hang"], true, "{}", case.name);

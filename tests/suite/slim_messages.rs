@@ -22,7 +22,7 @@ pub(crate) fn opened(path: &Path) -> Arc<Dump> {
 
 pub(crate) fn options() -> slim::Options {
     slim::Options {
-        hung: Vec::new(),
+        basis: slim::Basis::default(),
         choice: Choice::Representative,
         kind: None,
         bounds: Bounds {
@@ -147,7 +147,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
     }
     fs::write(&dump, manifest.to_string()).unwrap();
     let to = scratch.path("small");
-    let report = slim::slim(&opened(&dump), &options(), &to, &|_| Vec::new(), &mut |_| ()).unwrap();
+    let report = slim::slim(&opened(&dump), &options(), &to, &mut |_| ()).unwrap();
     assert_eq!(report.notes.len(), MAX_CARRIED + 1, "{:?}", report.notes);
     let all = info(&dump)["problems"].as_array().unwrap().len() + texts(&info(&dump)["missing"]).len();
     let more = all - MAX_CARRIED;
@@ -355,10 +355,7 @@ fn progress_is_printed_while_stacks_are_grouped() {
     let all = dump.capture().waves.len() as u64;
     assert!(all > 2);
     let mut told = Vec::new();
-    slim::slim(&dump, &options(), &scratch.path("small"), &|_| Vec::new(), &mut |progress| {
-        told.push(progress)
-    })
-    .unwrap();
+    slim::slim(&dump, &options(), &scratch.path("small"), &mut |progress| told.push(progress)).unwrap();
     let asked = told.iter().position(|progress| matches!(progress, Progress::Asking(..))).unwrap();
     // In sequence, and complete before the first question about a wave's variables.
     let grouping: Vec<Progress> = (0..=all).map(|done| Progress::Grouping(done, all)).collect();

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Subject;
+use crate::notation::counted;
 use crate::session::{GroupBy, Grouping, Inspect, Stack, StackEnd, WaveInfo};
 use crate::triage::{self, Triage, no_stop_reasons};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -43,6 +44,11 @@ pub(super) struct Facts<'a> {
     fault_lanes: RefCell<HashMap<WaveId, Option<LaneId>>>,
 }
 
+/// The reason for waves that a small dump leaves out, and whose number alone is known.
+fn left_out(waves: usize) -> Option<String> {
+    (waves > 0).then(|| format!("the dump leaves out {}", counted(waves, "wave")))
+}
+
 impl<'a> Facts<'a> {
     pub(super) fn of(subject: &'a Subject<'a>, wants_hang: bool) -> Self {
         let (mut waves, mut unread) = (Vec::new(), None);
@@ -73,8 +79,9 @@ impl<'a> Facts<'a> {
     /// The reason that facts about all waves of the process are unknown: waves are absent from the dump, or cannot be
     /// read. `None`: all waves are known.
     pub(super) fn absent(&self) -> Option<String> {
+        let (_, count) = self.subject.dump.left_out();
         let running = self.subject.dump.absent_running_waves().iter().cloned();
-        self.absent_of(running.collect())
+        self.absent_of(running.chain(left_out(count)).collect())
     }
 
     /// As `absent`, of waves that faulted or may have faulted.
@@ -84,6 +91,7 @@ impl<'a> Facts<'a> {
 
     fn absent_of(&self, running: Vec<String>) -> Option<String> {
         let mut reasons = self.subject.dump.absent_waves();
+        reasons.extend(left_out(self.subject.dump.left_out().0));
         reasons.extend(self.unread.clone());
         reasons.extend(running);
         let first = reasons.first()?;

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::bar::line;
-use super::{dump, looked_at, range, size};
+use super::{answered, dump, range, size};
 use crate::arch::Targets;
 use crate::import;
 use crate::session::Dump;
-use crate::slim::Progress;
+use crate::slim::{Choice, Progress};
 
 #[test]
 fn ranges_are_without_their_end() {
@@ -46,12 +46,12 @@ fn all_waves_are_analysed_once() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/calls-gfx90a");
     let opened = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap();
     let dump = Arc::new(Dump::new(opened.capture, opened.problems));
-    let ids: Vec<u32> = dump.capture().waves.iter().map(|wave| wave.id).collect();
-    assert!(ids.len() > 1);
-    let whole = looked_at(&dump, None, &ids);
-    assert_eq!(whole.sentence, Some(dump::sentence(&dump::sessions(&dump, None).unwrap())));
-    assert_eq!(looked_at(&dump, None, &ids[1..]).sentence, None);
-    assert_eq!(looked_at(&dump, None, &[]).sentence, None);
+    let sentence = dump::sentence(&dump::sessions(&dump, None).unwrap());
+    for choice in [Choice::Representative, Choice::All] {
+        assert_eq!(answered(&dump, None, &choice).unwrap().1.as_ref(), Some(&sentence));
+    }
+    assert_eq!(answered(&dump, None, &Choice::Ids(vec![1..=1])).unwrap().1, None);
+    assert_eq!(answered(&dump, None, &Choice::Ids(vec![900..=900])).unwrap().1, None);
 }
 
 #[test]

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::data::{Found, Sources, decode_hex};
 use super::key::Key;
 use super::manifest::{self, Manifest};
-use super::pieces::{Bounds, memory_map};
+use super::pieces::{Bounds, address_map, memory_map};
 use super::read::{Ids, LEFT_OUT};
 use super::registers::{KindIndex, Layouts};
 use super::shape::{Field, Text};
 use super::store::Store;
 use crate::arch::{Target, Targets, WaveArch};
 use crate::capture::{
-    Capture, CodeObject, Dispatch, Extent, MAX_SOURCE, MAX_SOURCE_FILES, Provenance, SourceFile, WorkGroup,
-    normal_path,
+    Capture, CodeObject, Dispatch, Extent, LoadedSegment, MAX_SOURCE, MAX_SOURCE_FILES, Provenance,
+    SourceFile, WorkGroup, normal_path,
 };
 use crate::clean::clean;
 use crate::import::LocalFiles;
@@ -88,6 +88,14 @@ pub(super) fn build(
     let bounds = Bounds { address_required: true, end: None };
     let Builder { mut problems, mut sources, mut capture, .. } = builder;
     capture.global = memory_map(&mut problems, &mut sources, &Key::Root, "memory", &manifest.memory, bounds);
+    if let Some(given) = problems.given(&Key::Root, "memory_map", &manifest.memory_map) {
+        let key = Key::Root.name("memory_map");
+        problems.extra(&key, &given.extra);
+        let claims_all = problems.given(&key, "whole", &given.whole).copied().unwrap_or(false);
+        let has_all;
+        (capture.mapped, has_all) = address_map(&mut problems, &key, given);
+        capture.is_global_whole = claims_all && has_all;
+    }
     capture.backings = sources.finish(file);
     (capture, problems.finish())
 }
@@ -201,6 +209,9 @@ impl<'m> Builder<'m, '_> {
                 }),
                 completion: problems.number(&key, "completion", &entry.completion).map(Address),
             };
+            if problems.given(&key, "all_waves", &entry.all_waves).copied().unwrap_or(false) {
+                self.capture.left_out.whole_dispatches.insert(self.capture.dispatches.len());
+            }
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);
         }
@@ -332,6 +343,7 @@ impl<'m> Builder<'m, '_> {
             let name = given.or(file).or(path).or_else(|| uri.clone());
             let name = clean(name.unwrap_or_else(|| format!("code object at {address:#x}"))).into_owned();
             let address = Address(address);
+            let segments = self.segments(&key, &entry.segments);
             let object = CodeObject {
                 address,
                 extent,
@@ -344,6 +356,7 @@ impl<'m> Builder<'m, '_> {
                 debug,
                 origin: self.problems.text(&key, "origin", &entry.origin),
                 forced: false,
+                segments,
             };
             self.capture.code_objects.push(object);
         }
@@ -355,6 +368,34 @@ impl<'m> Builder<'m, '_> {
         // An entry that is left out is missing.
         self.capture.has_all_code_objects =
             all.copied().unwrap_or(false) && self.capture.code_objects.len() == listed;
+    }
+
+    /// The loaded segments of a code object whose bytes are absent.
+    fn segments(
+        &mut self,
+        key: &Key<'_>,
+        field: &Field<manifest::Entries<manifest::LoadedSegment<'_>>>,
+    ) -> Vec<LoadedSegment> {
+        let table = key.name("segments");
+        let problems = &mut self.problems;
+        let mut segments = Vec::new();
+        for (index, entry) in problems.entries(key, "segments", field) {
+            let key = table.index(index);
+            problems.extra(&key, &entry.extra);
+            let start = problems.required(&key, "address", &entry.address).copied();
+            let size = problems.required(&key, "size", &entry.size).copied();
+            let is_code = problems.given(&key, "code", &entry.code).copied().unwrap_or(false);
+            let Some((start, size)) = start.zip(size) else { continue };
+            match start.checked_add(size) {
+                Some(end) => segments.push(LoadedSegment { start, end, is_code }),
+                None => problems.report(
+                    key,
+                    format_args!("{size} bytes from {start:#x}; {LEFT_OUT}"),
+                    "an end below 2^64",
+                ),
+            }
+        }
+        segments
     }
 
     fn source_files(&mut self) {

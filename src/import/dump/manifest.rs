@@ -23,6 +23,7 @@ tables! {
         wave: Entries<Wave<'de>>,
         layout: Entries<Layout<'de>>,
         memory: Entries<Piece<'de>>,
+        memory_map: AddressMap<'de>,
         code_object: Entries<CodeObject<'de>>,
         all_code_objects: bool,
         source: Entries<Source<'de>>,
@@ -107,6 +108,7 @@ tables! {
         entry: u64,
         dimensions: u64,
         completion: u64,
+        all_waves: bool,
     }
 
     /// `[[workgroup]]`
@@ -138,6 +140,7 @@ tables! {
         private_size: u64,
         unconfirmed: Text<'de>,
         unchecked: Text<'de>,
+        stands_for: u64,
     }
 
     /// `wave.image`
@@ -185,6 +188,19 @@ tables! {
         u32: Box<Words>,
     }
 
+    /// `[memory_map]`
+    AddressMap {
+        whole: bool,
+        ranges: Entries<MappedRange<'de>>,
+    }
+
+    /// An entry of `memory_map.ranges`
+    MappedRange {
+        address: u64,
+        size: u64,
+        name: Text<'de>,
+    }
+
     /// `[[code_object]]`
     CodeObject {
         address: u64,
@@ -196,12 +212,20 @@ tables! {
         origin: Text<'de>,
         image: bool,
         debug: Box<DebugFile<'de>>,
+        segments: Entries<LoadedSegment<'de>>,
         agent: u64,
         file: Text<'de>,
         offset: u64,
         length: u64,
         hex: Text<'de>,
         u32: Box<Words>,
+    }
+
+    /// An entry of `code_object.segments`
+    LoadedSegment {
+        address: u64,
+        size: u64,
+        code: bool,
     }
 
     /// `[[source]]`

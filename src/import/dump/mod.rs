@@ -266,7 +266,11 @@ fn load(
     let capacity = MemoryLimit::of(memory_limit::MAX_MEMORY);
     let manifest = parse(text, language, &refused, &capacity)?;
     check_format(&manifest, &refused)?;
-    let (capture, mut problems) = build::build(&manifest, name, file, store, local_files, targets);
+    let (mut capture, mut problems) = build::build(&manifest, name, file, store, local_files, targets);
+    if capacity.is_full() {
+        (capture.has_all_code_objects, capture.is_global_whole) = (false, false);
+        capture.left_out.whole_dispatches.clear();
+    }
     problems.splice(0..0, capacity.full_at().map(|key| left_out(file, key)));
     Ok(Opened { capture, problems })
 }

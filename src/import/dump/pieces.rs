@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::data::Sources;
 use super::key::Key;
-use super::manifest::{Entries, Piece};
+use super::manifest::{AddressMap, Entries, Piece};
 use super::read::LEFT_OUT;
 use super::shape::Field;
 use crate::capture::{Extent, MemoryMap, Segment};
@@ -42,6 +42,49 @@ pub(super) fn memory_map(
             indexes.push(index);
         }
     }
+    disjoint(problems, &table, segments, indexes)
+}
+
+/// The ranges of `memory_map`, and whether none of them is left out.
+pub(super) fn address_map(
+    problems: &mut Problems,
+    key: &Key<'_>,
+    given: &AddressMap<'_>,
+) -> (MemoryMap, bool) {
+    let (mut segments, mut indexes) = (Vec::new(), Vec::new());
+    let table = key.name("ranges");
+    for (index, range) in problems.entries(key, "ranges", &given.ranges) {
+        let key = table.index(index);
+        problems.extra(&key, &range.extra);
+        let address = problems.required(&key, "address", &range.address).copied();
+        let size = problems.required(&key, "size", &range.size).copied();
+        let name = problems.text(&key, "name", &range.name);
+        let Some((address, size)) = address.zip(size) else { continue };
+        if size.checked_sub(1).is_none_or(|more| address.checked_add(more).is_none()) {
+            let what = format_args!("{size} bytes from {address:#x}; it is left out");
+            problems.report(key, what, "at least one byte, and an end at 2^64 or before");
+            continue;
+        }
+        segments.push(Segment::uncaptured(address, size, name));
+        indexes.push(index);
+    }
+    let listed = match &given.ranges {
+        Field::Given(entries) => entries.len(),
+        _ => 0,
+    };
+    let map = disjoint(problems, &table, segments, indexes);
+    let is_whole = map.segments().len() == listed;
+    (map, is_whole)
+}
+
+/// The map of segments; those that overlap an earlier one are reported and left out. `indexes`: their places in the
+/// table.
+fn disjoint(
+    problems: &mut Problems,
+    table: &Key<'_>,
+    segments: Vec<Segment>,
+    indexes: Vec<usize>,
+) -> MemoryMap {
     if segments.is_empty() {
         return MemoryMap::default();
     }

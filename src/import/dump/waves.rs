@@ -12,7 +12,7 @@ use super::registers::WaveKind;
 use super::shape::Field;
 use crate::arch::Target;
 use crate::capture::Wave;
-use crate::units::WaveSize;
+use crate::units::{WaveId, WaveSize};
 
 impl<'m, 'de> Builder<'m, 'de> {
     pub(super) fn waves(&mut self) {
@@ -38,11 +38,18 @@ impl<'m, 'de> Builder<'m, 'de> {
                 let what = format_args!("{place} is the place of an earlier wave of the work-group, too");
                 self.problems.report(key.name("wave_in_group"), what, "one wave at each place");
             }
+            if let (Some(more @ 1..), Ok(ordinal)) = (
+                self.problems.small(&key, "stands_for", &entry.stands_for),
+                u32::try_from(self.capture.waves.len()),
+            ) {
+                self.capture.left_out.stands_for.insert(WaveId(ordinal), more);
+            }
             self.capture.waves.push(wave);
         }
         if self.capture.waves.len() < count {
             // The work-groups of rejected waves are unknown.
             self.capture.workgroups.iter_mut().for_each(|group| group.has_all_waves = false);
+            self.capture.left_out.whole_dispatches.clear();
             self.problems.hides_waves_from(before);
         }
         if self.capture.waves.is_empty() {

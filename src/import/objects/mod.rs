@@ -141,6 +141,7 @@ impl Found {
                 debug: None,
                 origin: found.origin,
                 forced: false,
+                segments: Vec::new(),
             }
         });
         objects.collect()

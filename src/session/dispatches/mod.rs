@@ -42,6 +42,8 @@ pub struct DispatchInfo {
     pub kernarg: Option<Address>,
     /// Its served waves.
     pub waves: Vec<WaveId>,
+    /// Whether the dump claims that it has all its waves that had not ended, itself or by others that stand for them.
+    pub has_all_waves: bool,
 }
 
 /// The barrier bit and the fence scopes of a packet's header: HSA Platform System Architecture, "AQL packet header".
@@ -131,10 +133,14 @@ pub(super) fn all(dump: &Dump, waves: &[WaveId]) -> Vec<DispatchInfo> {
         }
     }
     let each = capture.dispatches.iter().enumerate();
-    each.map(|(index, dispatch)| info(dump, dispatch, of.remove(&index).unwrap_or_default())).collect()
+    each.map(|(index, dispatch)| {
+        let has_all_waves = capture.left_out.whole_dispatches.contains(&index);
+        info(dump, dispatch, of.remove(&index).unwrap_or_default(), has_all_waves)
+    })
+    .collect()
 }
 
-fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>) -> DispatchInfo {
+fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>, has_all_waves: bool) -> DispatchInfo {
     let capture = dump.capture();
     let queue = capture.queues.get(dispatch.queue);
     let agent = queue.and_then(|queue| capture.agents.get(queue.agent)).map_or(0, |agent| agent.id);
@@ -155,5 +161,6 @@ fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>) -> DispatchInfo {
         kernel_object: dispatch.kernel_object,
         kernarg: dispatch.kernarg,
         waves,
+        has_all_waves,
     }
 }

@@ -15,7 +15,7 @@ use super::answers::OverlapError;
 use super::dump::captured_pc;
 use super::error::{Foreign, ObjectCause, ObjectError};
 use super::{CodeObjectInfo, Reader};
-use crate::capture::{Capture, copy};
+use crate::capture::{Capture, LoadedSegment, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, UnpackMemory, hex};
 use crate::debuginfo::{DebugInfo, Functions};
 use crate::dwarf::{Budget, Dialect};
@@ -166,6 +166,7 @@ impl Objects {
                 overlap.map(|other| OverlapError { name: other.name.clone(), address: other.address });
             let parsed = loaded.object(capture);
             let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
+            let size = image.map(|image| image.end.0 - image.start.0).or_else(|| size(&object.segments));
             let foreign = parsed.as_ref().ok().and_then(|parsed| loaded.foreign(capture, parsed));
             let origin = match (object.origin.clone(), foreign) {
                 (Some(origin), Some(why)) => Some(format!("{origin}: it is {why}")),
@@ -176,7 +177,7 @@ impl Objects {
                 name: object.name.clone(),
                 uri: object.uri.clone(),
                 address: object.address,
-                size: image.map(|image| image.end.0 - image.start.0),
+                size,
                 origin,
                 overlap,
                 error: loaded.debug(capture).err(),
@@ -360,7 +361,8 @@ impl Objects {
         agent: Option<usize>,
         buffer: &mut [u8],
     ) -> usize {
-        let Some((_, object, segment, skip)) = self.segment(capture, address, agent) else { return 0 };
+        let Some((loaded, object, segment, skip)) = self.segment(capture, address, agent) else { return 0 };
+        loaded.mark();
         let Some(left) = segment.file_size.checked_sub(skip).filter(|left| *left > 0) else { return 0 };
         let want = left.min(buffer.len() as u64);
         let from = ElfAddress(segment.addresses.start.wrapping_add(skip));
@@ -408,14 +410,27 @@ impl Objects {
         agent: Option<usize>,
     ) -> (Interval, Option<(bool, String)>) {
         let mut edges = Vec::new();
+        let mut uncaptured = None;
         for loaded in self.each_for(agent) {
-            let Ok(object) = loaded.parsed(capture) else { continue };
+            let run_time = |at: u64| at.wrapping_add(loaded.address.0);
+            let Ok(object) = loaded.parsed(capture) else {
+                let known = capture
+                    .code_objects
+                    .get(loaded.index)
+                    .map_or(&[][..], |object| object.segments.as_slice());
+                edges.extend(known.iter().flat_map(|of| [run_time(of.start), run_time(of.end)]));
+                let at = loaded.elf(address).0;
+                let holds = known.iter().find(|of| (of.start..of.end).contains(&at));
+                let name = || loaded.name(capture).unwrap_or_default().to_owned();
+                uncaptured = uncaptured.or(holds.map(|of| (of.is_code, name())));
+                continue;
+            };
             let segments = object.segments().iter().filter(|segment| segment.is_loaded());
             let ends = segments.flat_map(|segment| [segment.addresses.start, segment.addresses.end]);
-            edges.extend(ends.map(|at| at.wrapping_add(loaded.address.0)));
+            edges.extend(ends.map(run_time));
         }
         let segment = self.loaded_segment(capture, address, agent);
-        let segment = segment.map(|(loaded, segment)| loaded.described(capture, &segment));
+        let segment = segment.map(|(loaded, segment)| loaded.described(capture, &segment)).or(uncaptured);
         (Interval::between(address, edges.into_iter()), segment)
     }
 
@@ -425,7 +440,7 @@ impl Objects {
         address: u64,
         agent: Option<usize>,
     ) -> Option<(&Loaded, Segment)> {
-        let loaded = self.at(capture, address, agent)?;
+        let loaded = self.find(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let at = loaded.elf(address).0;
         let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&at);
@@ -438,7 +453,7 @@ impl Objects {
         address: u64,
         agent: Option<usize>,
     ) -> Option<(&Loaded, Arc<CodeObject>, Segment, u64)> {
-        let loaded = self.at(capture, address, agent)?;
+        let loaded = self.find(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let at = loaded.elf(address).0;
         let found =
@@ -447,6 +462,12 @@ impl Objects {
         let skip = at - segment.addresses.start;
         Some((loaded, object, segment, skip))
     }
+}
+
+/// Bytes of address space of segments; `None`: none is known.
+fn size(segments: &[LoadedSegment]) -> Option<u64> {
+    let start = segments.iter().map(|of| of.start).min()?;
+    segments.iter().map(|of| of.end).max()?.checked_sub(start)
 }
 
 /// Whether a segment's contents in memory equal the file's.

@@ -9,7 +9,7 @@
 //! question about such an address has an exact answer: a listed gap between two tagged spaces may hold such addresses.
 
 use crate::arch::{SWIZZLE_BYTES, SpaceScope};
-use crate::capture::{MemoryMap, Wave, joined};
+use crate::capture::{MemoryMap, Segment, Wave, joined};
 use crate::session::changes::Owner;
 use crate::session::reading::address::{self, Token};
 use crate::session::reading::reader::resolve;
@@ -41,6 +41,11 @@ pub(in crate::session) struct Interval {
 impl Interval {
     fn and(self, other: Self) -> Self {
         Self { start: self.start.max(other.start), last: self.last.min(other.last) }
+    }
+
+    /// The union of two intervals around one address.
+    fn or(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), last: self.last.max(other.last) }
     }
 
     /// The interval around `at` up to the nearest boundaries: a boundary is the first address of a region.
@@ -179,16 +184,7 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
         return among(&runs(reader, place), at, block(at), name);
     }
-    let capture = reader.dump().capture();
-    let agent = reader.wave(wave).ok().map(|wave| wave.agent);
-    let apertures = reader.apertures(wave).into_iter().flat_map(|(_, base)| {
-        let block = base & !OFFSET;
-        [Some(block), (block | OFFSET).checked_add(1)]
-    });
-    let edges = apertures.flatten().chain([TAGGED, LAST_TAGGED + 1]);
-    let (piece, image) = reader.dump().objects().piece(capture, at, agent);
-    let interval = Interval::between(at, edges).and(around_segments(&capture.global, at)).and(piece);
-    let segment = capture.global.find(at);
+    let (interval, segment, image) = global(reader, at, wave, &reader.dump().capture().global);
     let own_name = segment.and_then(|segment| segment.name.clone());
     let readable = |interval: Interval, code, name| {
         let Interval { start, last } = interval;
@@ -211,12 +207,44 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     }
 }
 
-/// The loaded segment of a code object at an address of global memory, or the gap between two.
+/// The interval of an address of global memory, the segment of a map there, and the unwritable image of a code object:
+/// whether it is executable, and its name.
+fn global<'m>(
+    reader: &Reader,
+    at: u64,
+    wave: WaveId,
+    map: &'m MemoryMap,
+) -> (Interval, Option<&'m Segment>, Option<(bool, String)>) {
+    let agent = reader.wave(wave).ok().map(|wave| wave.agent);
+    let apertures = reader.apertures(wave).into_iter().flat_map(|(_, base)| {
+        let block = base & !OFFSET;
+        [Some(block), (block | OFFSET).checked_add(1)]
+    });
+    let edges = apertures.flatten().chain([TAGGED, LAST_TAGGED + 1]);
+    let (piece, image) = reader.dump().objects().piece(reader.dump().capture(), at, agent);
+    (Interval::between(at, edges).and(around_segments(map, at)).and(piece), map.find(at), image)
+}
+
+/// The loaded segment of a code object, or the mapped memory, at an address of global memory, captured or not; else
+/// the gap between two.
 pub(in crate::session) fn loaded_range(reader: &Reader, at: u64, wave: WaveId) -> LoadedRange {
     let agent = reader.wave(wave).ok().map(|wave| wave.agent);
     let dump = reader.dump();
-    let (Interval { start, last }, segment) = dump.objects().loaded_range(dump.capture(), at, agent);
-    LoadedRange { start, last, segment }
+    let capture = dump.capture();
+    let (loaded, segment) = dump.objects().loaded_range(capture, at, agent);
+    let segment = segment.map(|(is_code, name)| (is_code, Some(name)));
+    if capture.mapped.segments().is_empty() {
+        return LoadedRange { start: loaded.start, last: loaded.last, segment };
+    }
+    let (around, mapped, image) = global(reader, at, wave, &capture.mapped);
+    let Some(mapped) = mapped else {
+        let range = if segment.is_some() { loaded } else { loaded.and(around) };
+        return LoadedRange { start: range.start, last: range.last, segment };
+    };
+    let is_code = image.as_ref().is_some_and(|(is_code, _)| *is_code);
+    let name = mapped.name.clone().or(image.map(|(_, name)| name));
+    let range = if segment.is_some() { around.or(loaded) } else { around };
+    LoadedRange { start: range.start, last: range.last, segment: Some((is_code, name)) }
 }
 
 /// The captured segment that holds an address, or the gap between two.

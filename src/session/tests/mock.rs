@@ -28,6 +28,7 @@ mockall::mock! {
         fn truncated(&self) -> Option<String>;
         fn code_objects(&self) -> Vec<CodeObjectInfo>;
         fn has_all_code_objects(&self) -> bool;
+        fn has_new_reports(&self) -> bool;
         fn arguments(&self) -> Vec<DispatchArguments>;
         fn source_line(&self, file: &str, line: u64) -> Option<String>;
         fn changed_file(&self) -> Option<String>;

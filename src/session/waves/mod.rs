@@ -58,6 +58,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, ReadError> {
         unconfirmed: wave.unconfirmed.as_deref().map(str::to_owned),
         unchecked: wave.unchecked.as_deref().map(str::to_owned),
         signal,
+        stands_for: capture.left_out.of(id),
         stop: reasons.map(|reasons| reasons.iter().map(|reason| reason.name.clone()).collect()),
     })
 }

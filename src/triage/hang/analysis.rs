@@ -53,7 +53,7 @@ pub(in crate::triage) fn hang(
         for info in session.waves().iter().filter_map(|wave| session.wave(*wave).ok()) {
             waves.push((index, info.wave, Status::of(*session, &info)));
             if let Some(pc) = info.pc {
-                pcs.entry((index, info.agent, pc.0)).or_insert((info.wave, 0)).1 += 1;
+                pcs.entry((index, info.agent, pc.0)).or_insert((info.wave, 0)).1 += info.count();
             }
         }
     }
@@ -89,6 +89,7 @@ pub(in crate::triage) fn hang(
             let member = Member {
                 id: info.id,
                 dispatch: info.dispatch,
+                count: info.count(),
                 state,
                 lacks: position.and_then(|position| position.lacks(*status)),
                 is_proven: position.is_some_and(|position| position.waits_certainly(*status)),
@@ -97,7 +98,7 @@ pub(in crate::triage) fn hang(
                 is_stuck: state == WaveState::Spinning,
             };
             let is_examined = info.pc.is_none_or(|pc| !unexamined.contains(&(index, info.agent, pc.0)));
-            let is_unknown = usize::from(state == WaveState::Unknown && is_examined);
+            let is_unknown = if state == WaveState::Unknown && is_examined { info.count() } else { 0 };
             *(if info.pc.is_none() { &mut without_pc } else { &mut without_code }) += is_unknown;
             let place = places.entry((index, info.agent, info.pc));
             let at = Arc::clone(place.or_insert_with(|| Arc::new(wait_place(&info, position))));
@@ -131,11 +132,12 @@ pub(in crate::triage) fn hang(
                 partial.insert(order);
             }
             if only.is_none_or(|only| only == *wave) {
-                states.entry((order, member.state)).or_insert((member.dispatch, 0)).1 += 1;
+                let count = if only.is_none() { member.count } else { 1 };
+                states.entry((order, member.state)).or_insert((member.dispatch, 0)).1 += count;
             }
             let (live, waiting) = stuck.entry(order).or_default();
-            *live += usize::from(member.state != WaveState::Ended);
-            *waiting += usize::from(member.is_stuck);
+            *live += if member.state == WaveState::Ended { 0 } else { member.count };
+            *waiting += if member.is_stuck { member.count } else { 0 };
         }
     }
     found.counts =
@@ -176,8 +178,8 @@ pub(in crate::triage) fn hang(
 
 /// The dispatches of which the capture may lack live waves: work-groups of the grid, or waves of a work-group, are
 /// neither captured nor known to have ended. A capture that has all live waves of each of its work-groups has those of
-/// the dispatch.
-fn partly_captured(session: &dyn Inspect, groups: &[WorkGroupInfo]) -> HashSet<u32> {
+/// the dispatch, and a small dump those that its origin had.
+pub(in crate::triage) fn partly_captured(session: &dyn Inspect, groups: &[WorkGroupInfo]) -> HashSet<u32> {
     let mut captured: HashMap<u32, (u64, bool)> = HashMap::new();
     for group in groups.iter().filter(|group| !group.has_all_waves) {
         let Some(dispatch) = group.dispatch else { continue };
@@ -198,9 +200,10 @@ fn partly_captured(session: &dyn Inspect, groups: &[WorkGroupInfo]) -> HashSet<u
     };
     let all = session.dispatches();
     let is_partial = |dispatch: &&DispatchInfo| {
-        captured.get(&dispatch.id).is_some_and(|(count, lacks)| {
-            *lacks || launched(dispatch).is_some_and(|launched| launched > *count)
-        })
+        !dispatch.has_all_waves
+            && captured.get(&dispatch.id).is_some_and(|(count, lacks)| {
+                *lacks || launched(dispatch).is_some_and(|launched| launched > *count)
+            })
     };
     all.iter().filter(is_partial).map(|dispatch| dispatch.id).collect()
 }

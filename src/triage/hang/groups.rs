@@ -19,6 +19,8 @@ pub(super) struct Member {
     pub(super) id: u32,
     /// The dump's id of its dispatch.
     pub(super) dispatch: Option<u32>,
+    /// Number of waves: itself, and those that it stands for.
+    pub(super) count: usize,
     pub(super) state: WaveState,
     /// Whether it waits at a barrier beyond doubt.
     pub(super) is_proven: bool,
@@ -76,14 +78,18 @@ pub(super) fn waits(
         })
     };
     let proven = of(&|member| member.state == WaveState::AtBarrier && member.is_proven);
-    match missing.iter().find(never) {
-        Some(absent) if !proven.is_empty() => {
+    let absent = missing.iter().find(never);
+    let is_deadlock = absent.is_some() && !proven.is_empty();
+    match absent {
+        Some(absent) if is_deadlock => {
             proof.is_deadlock = true;
             proof.barrier(group, &proven, *absent, members);
         }
         Some(_) => {
-            for bit in waiting.iter().filter_map(|wave| members.get(wave)?.lacks) {
-                *proof.lacks.entry(bit).or_default() += 1;
+            for member in waiting.iter().filter_map(|wave| members.get(wave)) {
+                if let Some(bit) = member.lacks {
+                    *proof.lacks.entry(bit).or_default() += member.count;
+                }
             }
         }
         None => {}
@@ -95,7 +101,7 @@ pub(super) fn waits(
         }
     }
     let (workgroup, position) = (group.id, group.position);
-    Some(GroupWait { workgroup, position, waiting, missing, signalled, ended, not_captured })
+    Some(GroupWait { workgroup, position, waiting, missing, signalled, ended, not_captured, is_deadlock })
 }
 
 impl Proof {

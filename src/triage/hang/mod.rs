@@ -13,7 +13,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub(super) use analysis::hang;
+pub(super) use analysis::{hang, partly_captured};
 
 use std::fmt;
 use std::sync::Arc;
@@ -95,14 +95,26 @@ pub struct GroupWait {
     pub ended: Option<u32>,
     /// Number of waves that are neither captured nor known to have ended; `None`: unknown.
     pub not_captured: Option<u32>,
+    /// Whether a wave that never arrives is proven to be missing.
+    pub is_deadlock: bool,
+}
+
+impl GroupWait {
+    /// The waves at the barrier and those that they may wait for.
+    pub(super) fn waves(&self) -> Vec<WaveId> {
+        [&self.waiting, &self.missing, &self.signalled].map(Clone::clone).concat()
+    }
+
+    /// Whether waves wait for others.
+    pub(super) fn is_blocked(&self) -> bool {
+        !self.waiting.is_empty() && !self.missing.is_empty()
+    }
 }
 
 impl Hang {
     /// Keeps the state of one wave, and the waits of its work-group.
     pub(super) fn keep(&mut self, wave: WaveId) {
-        let of =
-            |group: &GroupWait| [&group.waiting, &group.missing, &group.signalled].map(Clone::clone).concat();
-        self.groups.retain(|group| of(group).contains(&wave));
+        self.groups.retain(|group| group.waves().contains(&wave));
         self.waves.retain(|wait| wait.wave == wave);
         let states: Vec<WaveState> = self.waves.iter().map(|wait| wait.state).collect();
         if !states.iter().any(|state| matches!(state, WaveState::AtBarrier | WaveState::Spinning)) {

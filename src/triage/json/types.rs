@@ -478,6 +478,8 @@ pub enum PatternKind {
 pub struct StopsJson {
     /// Waves of the question.
     pub count: usize,
+    /// Those of them that the dump leaves out, and that others stand for.
+    pub absent: usize,
     /// Waves that stopped for a fault.
     pub faulted: usize,
     /// Waves without a fault, if another wave faulted.

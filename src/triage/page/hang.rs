@@ -57,7 +57,7 @@ pub(super) fn headline(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
 
 /// The first work-group that waits for waves.
 fn blocked(hang: &Hang) -> Option<&GroupWait> {
-    hang.groups.iter().find(|group| !group.waiting.is_empty() && !group.missing.is_empty())
+    hang.groups.iter().find(|group| group.is_blocked())
 }
 
 /// Whether the first sentence has the states of all waves.

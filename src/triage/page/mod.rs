@@ -104,10 +104,16 @@ fn reports(triage: &Triage, page: &mut Page) {
 /// The waves that stopped for the cause, by PC.
 fn stops(triage: &Triage, page: &mut Page) {
     let stops = &triage.waves;
+    let absent = match stops.absent {
+        0 => String::new(),
+        count => format!(" {}", whole(&format!("({count} left out of the dump)"))),
+    };
     if stops.faulted == 0 {
         if stops.unknown > 0 {
             let of = counted(stops.asked, "wave");
-            page.row("Waves", &format!("{} of {of} with an unknown stop reason", stops.unknown));
+            page.row("Waves", &format!("{} of {of} with an unknown stop reason{absent}", stops.unknown));
+        } else if stops.absent > 0 {
+            page.row("Waves", &format!("{}{absent}", counted(stops.asked, "wave")));
         }
         return;
     }
@@ -126,7 +132,7 @@ fn stops(triage: &Triage, page: &mut Page) {
     if stops.unknown > 0 {
         text += &format!(", {} with an unknown stop reason", stops.unknown);
     }
-    page.row("Waves", &text);
+    page.row("Waves", &(text + &absent));
 }
 
 /// Faults of waves beside that of the chosen one.

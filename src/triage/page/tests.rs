@@ -120,6 +120,7 @@ fn overrun() -> Triage {
             bystanders: 0,
             unknown: 0,
             asked: 8,
+            absent: 0,
             pcs: vec![(Pc(0x7f00_0010_2798), 1)],
             chosen: Some(WaveId(0)),
             others: Vec::new(),

@@ -591,7 +591,8 @@ fn loaded_segments_are_listed() {
         0x1f00..0x4f70 => gap(0x1f00, 0x4f6f),
         _ => gap(0x4f70, u64::MAX),
     });
-    let loaded = |start, last, code| LoadedRange { start, last, segment: Some((code, "k.hsaco".to_owned())) };
+    let loaded =
+        |start, last, code| LoadedRange { start, last, segment: Some((code, Some("k.hsaco".to_owned()))) };
     session.expect_loaded_range().returning(move |at, _| match at {
         0..0x1900 => LoadedRange { start: 0, last: 0x18ff, segment: None },
         0x1900..0x1f00 => loaded(0x1900, 0x1eff, true),

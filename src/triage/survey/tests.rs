@@ -26,6 +26,7 @@ pub(in crate::triage) fn info(wave: WaveId, pc: u64, stop: Option<&[&str]>, sign
         unconfirmed: None,
         unchecked: None,
         signal,
+        stands_for: 0,
     }
 }
 

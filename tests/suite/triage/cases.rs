@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lanescope::arch::Targets;
 use lanescope::disassembler::Disassembler;
-use lanescope::import;
+use lanescope::import::{self, Opened};
 use lanescope::session::Dump;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -273,7 +273,25 @@ impl Cases {
     }
 
     pub(crate) fn open(&self, case: &Case, moment: Moment) -> Arc<Dump> {
+        self.open_times(case, moment, 1)
+    }
+
+    /// The dump of a case whose dispatch has so many times its work-groups.
+    pub(crate) fn open_times(&self, case: &Case, moment: Moment, times: u32) -> Arc<Dump> {
         let mut bulk = Bulk::default();
+        let groups = case.grid.div_ceil(case.group);
+        let mut waves: Vec<Value> =
+            case.waves.iter().map(|wave| case.wave(wave, moment, &mut bulk)).collect();
+        let last = case.waves.iter().map(|wave| wave.id).max().unwrap_or(0);
+        let own = waves.clone();
+        for time in 1..times {
+            waves.extend(own.iter().cloned().map(|mut wave| {
+                for (key, each) in [("id", last), ("workgroup", groups)] {
+                    wave[key] = json!(wave[key].as_u64().unwrap() + u64::from(each * time));
+                }
+                wave
+            }));
+        }
         let mut manifest = json!({
             "format": 1,
             "all_code_objects": true,
@@ -281,13 +299,14 @@ impl Cases {
             "queue": [{"id": 1, "agent": 1}],
             "code_object": [{"file": case.code, "address": "0x7f0000100000", "uri": format!("file:///cases/{}", case.code)}],
             "dispatch": [{
-                "id": 1, "queue": 1, "kernel": case.kernel, "grid": [case.grid], "workgroup": [case.group],
+                "id": 1, "queue": 1, "kernel": case.kernel, "workgroup": [case.group],
+                "grid": [if times == 1 { case.grid } else { times * groups * case.group }],
                 "kernarg": case.kernarg, "kernel_object": case.kernel_object, "private_segment_size": case.private_size,
                 "group_segment_size": case.lds_size,
             }],
-            "workgroup": (1..=case.grid.div_ceil(case.group)).map(|id| case.group(id)).collect::<Vec<_>>(),
+            "workgroup": (0..times * groups).map(|index| case.group(index, groups)).collect::<Vec<_>>(),
             "layout": [case.layout()],
-            "wave": case.waves.iter().map(|wave| case.wave(wave, moment, &mut bulk)).collect::<Vec<_>>(),
+            "wave": waves,
             "memory": case.memory.iter()
                 .filter(|piece| !(moment.lacks_memory && piece.name == "out"))
                 .map(|piece| piece.entry(&mut bulk)).collect::<Vec<_>>(),
@@ -312,8 +331,13 @@ impl Cases {
             archive.write_all(content).unwrap();
         }
         let bytes = archive.finish().unwrap().into_inner();
-        let opened = import::open_bytes(&format!("{}.zip", case.name), bytes, &Targets::builtin()).unwrap();
-        assert!(opened.problems.is_empty(), "{}: {:?}", case.name, opened.problems);
+        let name = format!("{}.zip", case.name);
+        self.dump(&name, import::open_bytes(&name, bytes, &Targets::builtin()).unwrap())
+    }
+
+    /// An opened dump of a case, which shares the tools of all.
+    pub(crate) fn dump(&self, name: &str, opened: Opened) -> Arc<Dump> {
+        assert!(opened.problems.is_empty(), "{name}: {:?}", opened.problems);
         let dump = Dump::new(opened.capture, opened.problems);
         Arc::new(dump.with_disassembler(self.tools.of_another()))
     }
@@ -425,9 +449,11 @@ impl Case {
         json!({"name": "all", "blocks": blocks})
     }
 
-    fn group(&self, id: u32) -> Value {
-        let mut entry = json!({ "id": id, "dispatch": 1, "position": [id - 1, 0, 0], "all_waves": true });
-        if let Some(content) = self.lds.get(id as usize - 1) {
+    /// `all`: the number of work-groups of the case, from which on they repeat.
+    fn group(&self, index: u32, all: u32) -> Value {
+        let mut entry =
+            json!({ "id": index + 1, "dispatch": 1, "position": [index, 0, 0], "all_waves": true });
+        if let Some(content) = self.lds.get((index % all) as usize) {
             entry["lds_size"] = json!(self.lds_size);
             entry["lds"] = json!([{ "hex": content }]);
         }

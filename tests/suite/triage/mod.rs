@@ -4,6 +4,7 @@ pub(crate) mod cases;
 mod hangs;
 mod late;
 mod scores;
+mod small;
 mod table;
 mod terms;
 mod what_if;

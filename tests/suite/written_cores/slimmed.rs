@@ -47,7 +47,7 @@ fn differences(path: &str, before: &Value, after: &Value, all: &mut Vec<String>)
 
 fn check(name: &str, opened: &Opened, to: &Path) {
     let options = slim::Options {
-        hung: Vec::new(),
+        basis: slim::Basis::default(),
         choice: Choice::All,
         kind: None,
         bounds: Bounds { steps: 2, pages: 1, pointers: 1, values: 1, time: Duration::ZERO },
@@ -57,7 +57,7 @@ fn check(name: &str, opened: &Opened, to: &Path) {
         notes: Vec::new(),
         sources: slim::Sources::default(),
     };
-    let report = slim::slim(&opened.dump, &options, to, &|_| Vec::new(), &mut |_| ()).unwrap();
+    let report = slim::slim(&opened.dump, &options, to, &mut |_| ()).unwrap();
     assert_eq!((report.left.waves, report.left.private, report.left.global), (0, 0, 0), "{name}");
     let again = compare::open(to, &Options::default()).unwrap();
     assert_eq!(again.problems, Vec::<String>::new(), "{name}");

@@ -467,3 +467,63 @@ fn lines_of_captured_sources() {
         assert_eq!(capture.source_line(file, line), None, "{file} {line}");
     }
 }
+
+/// Claims count only if nothing is left out.
+#[test]
+fn memory_maps_and_waves_left_out_are_claims() {
+    let map = |ranges: &str| format!("memory_map = {{ whole = true, ranges = [{ranges}] }}\n");
+    let sound = "{ address = 0x1000, size = 0x2000, name = \"heap\" }, { address = 0x8000, size = 1 }";
+    let opened = |text: &str, expected: &[&str]| check_whole(&format!("{text}{HEAD}"), expected);
+    let capture = opened(&format!("{}memory = [{{ address = 0x1100, u32 = [1] }}]\n", map(sound)), &[]);
+    let ranges = |capture: &crate::capture::Capture| -> Vec<(u64, u64)> {
+        capture.listed().segments().iter().map(|of| (of.address, of.last())).collect()
+    };
+    assert_eq!(ranges(&capture), [(0x1000, 0x2fff), (0x8000, 0x8000)]);
+    assert_eq!((capture.is_global_whole, capture.global.captured()), (true, 4));
+    let mut bytes = [0; 8];
+    assert_eq!(capture.read(&capture.global, 0x1100, &mut bytes).unwrap(), 4);
+    // Captured memory outside of the ranges is mapped, too.
+    let capture = opened(&format!("{}memory = [{{ address = 0x9000, u32 = [1] }}]\n", map(sound)), &[]);
+    assert_eq!(ranges(&capture).last(), Some(&(0x9000, 0x9003)));
+    for (range, problem) in [
+        (
+            "{ address = 0x2000, size = 1 }",
+            "0x2000-0x2000 overlaps 0x1000-0x2fff of an earlier entry; it is left out (expected pieces that do not overlap)",
+        ),
+        (
+            "{ address = 0x9000, size = 0 }",
+            "0 bytes from 0x9000; it is left out (expected at least one byte, and an end at 2^64 or before)",
+        ),
+        (
+            "{ address = 0x9000 }",
+            "size: is missing; the entry is left out (expected a non-negative integer below 2^64 or a string \"0x...\")",
+        ),
+    ] {
+        let dot = if problem.starts_with("size") { "." } else { ": " };
+        let problem = format!("memory_map.ranges[2]{dot}{problem}");
+        let capture = opened(&map(&format!("{sound}, {range}")), &[&problem]);
+        assert!(!capture.is_global_whole, "{range}");
+    }
+    let objects = "code_object = [{ address = 0x10000, segments = [{ address = 0, size = 64, code = true }, { address = 0xffffffffffffffff, size = 2 }] }]\n";
+    let objects = format!(
+        "all_code_objects = true\n{}",
+        objects.replace("0xffffffffffffffff", "\"0xffffffffffffffff\"")
+    );
+    let capture = opened(
+        &objects,
+        &[
+            "code_object[0].segments[1]: 2 bytes from 0xffffffffffffffff; the entry is left out (expected an end below 2^64)",
+        ],
+    );
+    let [segment] = &capture.code_objects[0].segments[..] else { panic!("{:?}", capture.code_objects) };
+    assert_eq!((segment.start, segment.end, segment.is_code), (0, 64, true));
+    assert!(capture.has_all_code_objects);
+    // A wave that is left out is one that no other stands for.
+    let waves = "[[wave]]\nid = 7\nworkgroup = 1\nstands_for = 5\n[[wave]]\nid = 8\nworkgroup = 1\n";
+    let whole = HEAD.replace("grid = [512]", "all_waves = true, grid = [512]");
+    let capture = check_whole(&format!("{whole}{waves}"), &[]);
+    let left_out = |id| capture.left_out.of(crate::units::WaveId(id));
+    assert_eq!((left_out(0), left_out(1), capture.left_out.whole_dispatches.len()), (5, 0, 1));
+    let lacking = format!("{whole}{waves}[[wave]]\nid = 9\nworkgroup = 90\n");
+    assert_eq!(open_text(&lacking).unwrap().capture.left_out.whole_dispatches.len(), 0);
+}

@@ -7,12 +7,16 @@ use serde_json::{Map, Value, json};
 
 use super::sink::Sink;
 use super::stored::Stored;
+use super::tables::table;
 use super::{Written, number};
 use crate::capture::{Capture, Extent, MemoryMap, Segment};
 use crate::notation::plural;
 
 /// The file of global memory.
 const GLOBAL: &str = "memory.bin";
+
+/// Maximum number of ranges of a memory map: twice Linux's default maximum of a process.
+const MAX_RANGES: usize = 1 << 17;
 
 /// An address range, first to last, with the place of its bytes.
 pub(super) struct Part<'a> {
@@ -64,6 +68,26 @@ pub(super) fn copy_global(
         entries.extend(piece(capture, &part, GLOBAL, &what, &stored, written));
     }
     Ok(entries)
+}
+
+/// The known map of global memory: an analysis needs the places of memory that stays out. `None`: nothing is known.
+pub(super) fn map(capture: &Capture, written: &mut Written) -> Option<Value> {
+    let listed = capture.listed();
+    let segments = listed.segments();
+    if segments.len() > MAX_RANGES {
+        written
+            .lose(format_args!("the memory map of {} ranges; at most {MAX_RANGES} are kept", segments.len()));
+        return None;
+    }
+    let range = |of: &Segment| {
+        Value::Object(table([
+            ("address", Some(number(of.address))),
+            ("size", Some(number(of.extent.length))),
+            ("name", of.name.as_ref().map(|name| json!(name))),
+        ]))
+    };
+    let ranges: Vec<Value> = segments.iter().map(range).collect();
+    (!ranges.is_empty()).then(|| json!({ "whole": capture.is_global_whole, "ranges": ranges }))
 }
 
 /// The manifest's pieces of parts, as far as a file of the dump holds them. Missing bytes are a loss.

@@ -12,6 +12,7 @@ mod sources;
 mod stored;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use self::registers::RegisterWriter;
 use self::sink::Sink;
 use self::stored::Stored;
 use self::tables::Kept;
-use crate::capture::{Bytes, Capture, Extent, MemoryMap};
+use crate::capture::{Bytes, Capture, Extent, LoadedSegment, MemoryMap};
 use crate::units::WaveId;
 
 /// The parts of a capture to write.
@@ -41,6 +42,8 @@ pub struct Plan {
     pub sources: Vec<PlannedSource>,
     /// Indexes of the functions as text, in the capture's order.
     pub code_texts: Vec<usize>,
+    /// Indexes of dispatches whose waves are all in the dump, or those that waves of the dump stand for.
+    pub whole_dispatches: BTreeSet<usize>,
 }
 
 /// A stored source file.
@@ -66,6 +69,8 @@ pub struct PlannedWave {
     pub wave: WaveId,
     /// Private memory below this address of its backing layout is written.
     pub private_end: u64,
+    /// Number of waves that are not written, and that it stands for.
+    pub stands_for: u32,
 }
 
 /// A listed code object.
@@ -77,6 +82,8 @@ pub struct PlannedObject {
     pub file: Option<Bytes>,
     /// A file of its separate debug information to store beside it.
     pub debug: Option<Bytes>,
+    /// Its loaded segments, without a file.
+    pub segments: Vec<LoadedSegment>,
 }
 
 impl fmt::Debug for PlannedObject {
@@ -84,16 +91,18 @@ impl fmt::Debug for PlannedObject {
         let [size, debug] =
             [&self.file, &self.debug].map(|file| file.as_ref().map(|file| (**file).as_ref().len()));
         let mut fields = f.debug_struct("PlannedObject");
-        fields.field("index", &self.index).field("size", &size).field("debug", &debug).finish()
+        fields.field("index", &self.index).field("size", &size).field("debug", &debug);
+        fields.field("segments", &self.segments).finish()
     }
 }
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { waves, global, code_objects, sources, code_texts } = self;
+        let Self { waves, global, code_objects, sources, code_texts, whole_dispatches } = self;
         let mut debug = f.debug_struct("Plan");
         debug.field("waves", waves).field("global", global).field("code_objects", code_objects);
-        debug.field("sources", sources).field("code_texts", code_texts).finish()
+        debug.field("sources", sources).field("code_texts", code_texts);
+        debug.field("whole_dispatches", whole_dispatches).finish()
     }
 }
 
@@ -287,6 +296,7 @@ fn fill(
     private(capture, plan, sink, written, &mut waves)?;
     let workgroups = workgroups(capture, &kept, sink, written)?;
     let memory = memory::copy_global(capture, &plan.global, sink, written)?;
+    let memory_map = memory::map(capture, written);
     let Account { note, table } = account(written);
     let mut manifest = Map::new();
     manifest.insert("format".to_owned(), json!(1));
@@ -295,10 +305,11 @@ fn fill(
     if capture.has_all_code_objects {
         manifest.insert("all_code_objects".to_owned(), json!(true));
     }
+    manifest.extend(memory_map.map(|map| ("memory_map".to_owned(), map)));
     let tables = [
         ("agent", kept.agents(capture)),
         ("queue", kept.queues(capture)),
-        ("dispatch", kept.dispatches(capture)),
+        ("dispatch", kept.dispatches(capture, plan)),
         ("workgroup", workgroups),
         ("layout", layouts),
         ("wave", waves.into_iter().map(Value::Object).collect()),

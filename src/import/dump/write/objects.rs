@@ -10,7 +10,7 @@ use super::memory::data;
 use super::sink::Sink;
 use super::tables::table;
 use super::{Plan, Written, number};
-use crate::capture::{Bytes, Capture};
+use crate::capture::{Bytes, Capture, LoadedSegment};
 use crate::codeobject::{Uri, hex};
 
 /// Maximum number of characters of a file's name that come from the capture.
@@ -60,9 +60,19 @@ pub(super) fn write(
         if let Some(bytes) = &planned.debug {
             entry.insert("debug".to_owned(), Value::Object(store(bytes, ".debug")?));
         }
+        if planned.file.is_none() && !planned.segments.is_empty() {
+            entry.insert("segments".to_owned(), planned.segments.iter().map(segment).collect());
+        }
         entries.push(Value::Object(entry));
     }
     Ok(entries)
+}
+
+/// A loaded segment.
+fn segment(of: &LoadedSegment) -> Value {
+    let size = of.end.saturating_sub(of.start);
+    let code = of.is_code.then(|| json!(true));
+    Value::Object(table([("address", Some(number(of.start))), ("size", Some(number(size))), ("code", code)]))
 }
 
 /// Whether all file systems accept a character in names.

@@ -105,11 +105,10 @@ impl Kept {
         each.map(Value::Object).collect()
     }
 
-    pub(super) fn dispatches(&self, capture: &Capture) -> Vec<Value> {
-        let dispatches =
-            self.dispatches.iter().filter_map(|(index, id)| Some((capture.dispatches.get(*index)?, *id)));
-        let each = dispatches.map(|(dispatch, id)| {
-            table([
+    pub(super) fn dispatches(&self, capture: &Capture, plan: &Plan) -> Vec<Value> {
+        let each = self.dispatches.iter().filter_map(|(index, id)| {
+            let (dispatch, id) = (capture.dispatches.get(*index)?, *id);
+            Some(table([
                 ("id", Some(json!(id))),
                 ("shown_as", (id != dispatch.id).then(|| json!(dispatch.id))),
                 ("queue", capture.queues.get(dispatch.queue).map(|queue| json!(queue.id))),
@@ -125,7 +124,8 @@ impl Kept {
                 ("entry", dispatch.entry.map(|address| number(address.0))),
                 ("dimensions", dispatch.dimensions.map(|count| json!(count))),
                 ("completion", dispatch.completion.map(|signal| number(signal.0))),
-            ])
+                ("all_waves", plan.whole_dispatches.contains(index).then(|| json!(true))),
+            ]))
         });
         each.map(Value::Object).collect()
     }
@@ -264,6 +264,7 @@ fn ring(ring: &Ring) -> Value {
 pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
     let waves = plan.waves.iter().map(|planned| {
         let Some(wave) = capture.wave(planned.wave) else { return Map::new() };
+        let stands_for = capture.left_out.of(planned.wave).saturating_add(planned.stands_for);
         let group = capture.workgroup_of(wave);
         // A reader that requires a dispatch for each work-group needs the agent.
         let agent = capture.agent_of(wave).filter(|_| group.is_none_or(|group| group.dispatch.is_none()));
@@ -283,6 +284,7 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
             ("private_size", wave.private_size.map(number)),
             ("unconfirmed", wave.unconfirmed.as_ref().map(|reason| json!(reason))),
             ("unchecked", wave.unchecked.as_ref().map(|values| json!(&**values))),
+            ("stands_for", (stands_for > 0).then(|| json!(stands_for))),
         ])
     });
     waves.collect()

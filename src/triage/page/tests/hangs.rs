@@ -43,6 +43,7 @@ pub(super) fn deadlock() -> Triage {
             signalled: Vec::new(),
             ended: Some(0),
             not_captured: Some(0),
+            is_deadlock: true,
         }],
         waves: vec![
             waiting(0, WaveState::AtBarrier, &[20], &[]),

@@ -177,5 +177,6 @@ fn dispatch_info() -> DispatchInfo {
         kernel_object: None,
         kernarg: None,
         waves: Vec::new(),
+        has_all_waves: false,
     }
 }

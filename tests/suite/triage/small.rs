@@ -1,0 +1,162 @@
+//! Small dumps: the analysis of one is that of its origin, also of one with few of many waves.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use lanescope::arch::Targets;
+use lanescope::capture::{FaultAddress, PAGE};
+use lanescope::import::{self, Options};
+use lanescope::session::{Dump, Inspect, Session};
+use lanescope::signature::{Crashes, Rules, SignatureLevel};
+use lanescope::slim::{self, Basis, Choice, MAX_FAULTED, MAX_HUNG};
+use lanescope::triage::{self, Limit, MissingData, PatternOf, Question, Scene};
+
+use super::cases::{Case, Cases, Moment, load_some};
+use crate::slim::Scratch;
+use crate::slim_messages::options;
+use crate::support::sample::{is_long, sampled};
+
+const MOMENT: Moment = Moment { distance: 3, has_report: true, lacks_memory: false };
+
+/// What a small dump keeps of an analysis.
+#[derive(Debug, PartialEq)]
+struct Answer {
+    sentence: String,
+    /// Instruction, certainty, lanes and patterns of each suspect.
+    suspects: Vec<(u64, String, u64, Vec<PatternOf>)>,
+    /// Waves that faulted, did not, are unknown, and all.
+    stops: [usize; 4],
+    /// Dispatch, state and number of waves.
+    counts: Vec<(Option<u32>, &'static str, usize)>,
+    /// Whether a hang or a deadlock is visible.
+    hang: Option<(bool, bool)>,
+    signatures: Vec<(String, usize)>,
+}
+
+/// The answer of a dump, and what a small dump needs for it.
+fn answer(dump: &Arc<Dump>) -> (Answer, Basis) {
+    let session = Session::new(Arc::clone(dump), None).unwrap().watching();
+    let sessions: [&dyn Inspect; 1] = [&session];
+    let found = triage::triage(&sessions, &Question::default());
+    let crashes = Crashes::of_analysis(dump, &sessions, &found, &Rules::default());
+    let signatures = SignatureLevel::ALL.into_iter().flat_map(|level| crashes.signatures(level));
+    let suspects = found
+        .suspects
+        .iter()
+        .map(|of| (of.instruction, format!("{:?}", of.confidence), of.lanes.0, of.patterns.clone()));
+    let stops = &found.waves;
+    let hang = found.hang.as_ref();
+    let counts =
+        hang.iter().flat_map(|hang| &hang.counts).map(|(of, state, count)| (*of, state.name(), *count));
+    let answer = Answer {
+        sentence: triage::sentence(&found, &Scene::new(&sessions)),
+        suspects: suspects.collect(),
+        stops: [stops.faulted, stops.bystanders, stops.unknown, stops.asked],
+        counts: counts.collect(),
+        hang: hang.map(|hang| (hang.is_hang, hang.is_deadlock)),
+        signatures: signatures.map(|of| (of.text, of.waves)).collect(),
+    };
+    let triage::Basis { hung, named, together, classes, partial } =
+        triage::basis(&sessions, &found, MAX_HUNG);
+    (answer, Basis { hung, named, together, classes, partial, read: vec![session.touched()] })
+}
+
+/// Whether the accesses of some waves are unknown if a page is reported that no captured access is on.
+fn lacks_accesses(cases: &Cases, name: &str, dump: &Path) -> bool {
+    let start = 0x7abc_dead_0000;
+    let fault_address = Some(FaultAddress { start, bytes: PAGE, is_inexact: false });
+    let options = Options { fault_address, ..Options::default() };
+    let dump = cases.dump(name, import::open(dump, &Targets::builtin(), &options).unwrap());
+    let session = Session::new(dump, None).unwrap();
+    let missing = triage::triage(&[&session], &Question::default()).missing;
+    let lacks = missing.contains(&MissingData::Limit(Limit::Accesses));
+    assert!(!lacks || !missing.contains(&MissingData::Access { page: start }), "{name}: {missing:?}");
+    lacks
+}
+
+/// Compares a dump with a small one, and `again` with a small one of that; returns the numbers of waves of the first two.
+fn compare(cases: &Cases, name: &str, dump: &Arc<Dump>, scratch: &Scratch, again: bool) -> [usize; 2] {
+    let (before, basis) = answer(dump);
+    let to = scratch.path(&format!("{name}.zip"));
+    let options = slim::Options { basis, ..options() };
+    slim::slim(dump, &options, &to, &mut |_| {}).unwrap();
+    let opened = import::open(&to, &Targets::builtin(), &Options::default()).unwrap();
+    let small = cases.dump(name, opened);
+    let (after, basis_of_small) = answer(&small);
+    assert_eq!(after, before, "{name}");
+    if again {
+        let to = scratch.path(&format!("{name}-again.zip"));
+        slim::slim(&small, &slim::Options { basis: basis_of_small, ..options }, &to, &mut |_| {}).unwrap();
+        let opened = import::open(&to, &Targets::builtin(), &Options::default()).unwrap();
+        assert_eq!(answer(&cases.dump(name, opened)).0, before, "{name}, again");
+    }
+    [dump, &small].map(|dump| dump.capture().waves.len())
+}
+
+/// The moments of a case: in the long run with and without a report, and without a piece of its memory.
+fn moments(case: &Case, index: usize) -> Vec<Moment> {
+    let all = [
+        Moment { has_report: false, ..MOMENT },
+        MOMENT,
+        Moment { distance: 8, lacks_memory: true, ..MOMENT },
+    ];
+    match (case.fault.is_some(), is_long()) {
+        (true, true) => all.to_vec(),
+        (true, false) => vec![all[index % 2]],
+        (false, _) => vec![Moment { distance: 0, ..all[0] }],
+    }
+}
+
+#[test]
+fn the_analysis_of_a_small_dump_is_that_of_its_origin() {
+    // Each 39th fault: most patterns. Each 13th hang: loops, barriers, locks and healthy dispatches.
+    let cases = load_some(|_| true, 13);
+    let scratch = Scratch::new("triage-small");
+    let all = sampled(&cases.faults, 3).chain(&cases.hangs).enumerate();
+    let next = Mutex::new(all.flat_map(|(index, case)| {
+        moments(case, index).into_iter().enumerate().map(move |(at, moment)| (index, case, at, moment))
+    }));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((index, case, at, moment)) = { next.lock().unwrap().next() } {
+                    let name = format!("{}-{at}", case.name);
+                    // A small dump is a capture like others.
+                    compare(&cases, &name, &cases.open(case, moment), &scratch, index % 8 == 0);
+                }
+            });
+        }
+    });
+}
+
+/// More waves than are kept of a stack, of a place of a fault, and of a dispatch that hangs: few of them stand for all.
+#[test]
+fn few_waves_stand_for_many() {
+    const KERNELS: [&str; 6] =
+        ["past_end-", "cl_wrap-", "barrier_endless-", "lock_at_barrier-", "spin_lock-", "healthy-"];
+    let is_wanted = |name: &str| KERNELS.iter().any(|kernel| name.starts_with(kernel));
+    let cases = load_some(|name| is_wanted(name) && (is_long() || name.ends_with("-gfx90a-O2")), 1);
+    let scratch = Scratch::new("triage-few");
+    let mut count = 0;
+    for case in cases.faults.iter().chain(&cases.hangs) {
+        // A dispatch may have one wave that faults.
+        let times = (MAX_HUNG / case.waves.len()).max(MAX_FAULTED) as u32 + 10;
+        for (at, moment) in moments(case, 0).into_iter().enumerate() {
+            let dump = cases.open_times(case, moment, times);
+            let name = format!("{}-{at}", case.name);
+            let [all, few] = compare(&cases, &name, &dump, &scratch, false);
+            assert!(few < all, "{}: {few} of {all} waves are kept", case.name);
+            if case.fault.is_some() && !moment.has_report {
+                // Waves that stay out were not searched for a page that is reported later.
+                let small = scratch.path(&format!("{name}.zip"));
+                assert!(lacks_accesses(&cases, &case.name, &small), "{}", case.name);
+                let whole = scratch.path(&format!("{}-whole.zip", case.name));
+                let options = slim::Options { choice: Choice::All, ..options() };
+                slim::slim(&dump, &options, &whole, &mut |_| {}).unwrap();
+                assert!(!lacks_accesses(&cases, &case.name, &whole), "{}", case.name);
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= KERNELS.len(), "{count} cases");
+}
