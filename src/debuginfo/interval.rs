@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Ranges with a payload, ordered by start, each with the maximum end up to it. The maximum ends a lookup early
 /// although ranges may overlap (identical code folding, nested functions, hostile files).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::debuginfo) struct Intervals<T> {
     entries: Vec<Entry<T>>,
 }

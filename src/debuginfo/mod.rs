@@ -75,7 +75,8 @@ use unit::units::Units;
 /// The debug information of one code object, read on demand.
 #[derive(Debug)]
 pub struct DebugInfo {
-    code_object: Arc<CodeObject>,
+    /// `None`: there is none, and no units.
+    code_object: Option<Arc<CodeObject>>,
     dialect: Option<Dialect>,
     sections: Sections,
     /// The separate file of the sections, if there is one.
@@ -95,7 +96,7 @@ impl DebugInfo {
     /// file or does not unpack.
     pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
         let sections = Sections::of(&code_object)?;
-        Ok(Self::over(code_object, sections, None))
+        Ok(Self::over(Some(code_object), sections, None))
     }
 
     /// Finds the debug sections in the code object or, without any, in a separate file of these folders
@@ -112,7 +113,7 @@ impl DebugInfo {
         match search.found {
             Some((_, debug)) => {
                 let sections = Sections::of(&debug)?;
-                Ok(Self::over(code_object, sections, Some(Arc::new(debug))))
+                Ok(Self::over(Some(code_object), sections, Some(Arc::new(debug))))
             }
             None if search.problems.is_empty() => Err(missing),
             None => {
@@ -133,15 +134,19 @@ impl DebugInfo {
             result => return result,
         }
         let sections = Sections::of(&debug)?;
-        Ok(Self::over(code_object, sections, Some(debug)))
+        Ok(Self::over(Some(code_object), sections, Some(debug)))
     }
 
-    /// Without any units, for a code object that has none.
-    pub(crate) fn without(code_object: Arc<CodeObject>) -> Self {
-        Self::over(code_object, Sections::default(), None)
+    /// Without any units, for code that has none.
+    pub(crate) fn none() -> Self {
+        Self::over(None, Sections::default(), None)
     }
 
-    fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
+    fn over(
+        code_object: Option<Arc<CodeObject>>,
+        sections: Sections,
+        separate: Option<Arc<CodeObject>>,
+    ) -> Self {
         let (units, functions) = (OnceLock::new(), Arc::<Functions>::default());
         let owner = functions.owner();
         let lists = unit::location::Lists::default();
@@ -162,10 +167,10 @@ impl DebugInfo {
         Self { owner: functions.owner(), functions: Arc::clone(functions), ..self }
     }
 
-    /// Its code object.
+    /// Its code object, if it has one.
     #[must_use]
-    pub fn code_object(&self) -> &Arc<CodeObject> {
-        &self.code_object
+    pub fn code_object(&self) -> Option<&Arc<CodeObject>> {
+        self.code_object.as_ref()
     }
 
     /// The separate file with the debug information, if it is not the code object.

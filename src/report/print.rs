@@ -45,8 +45,8 @@ pub fn text(printed: &Printed, detail: Detail, style: Style) -> String {
 pub struct PrintedPath {
     /// The frame's number in the wave's stack, 0 innermost.
     pub frame: usize,
-    /// The frame's PC.
-    pub pc: Hex,
+    /// The frame's PC; null: it was not captured.
+    pub pc: Option<Hex>,
     /// The path.
     pub path: String,
     /// The type of the value.
@@ -61,6 +61,7 @@ pub struct PrintedPath {
 
 impl Schema for PrintedPath {
     const NAME: &'static str = "print";
+    const VERSION: u32 = 2;
 }
 
 /// The value of a path in a lane.
@@ -94,7 +95,7 @@ pub fn json(printed: &Printed, letter: Option<Letter>) -> PrintedPath {
     });
     PrintedPath {
         frame: printed.frame,
-        pc: Hex(printed.pc.0),
+        pc: printed.pc.map(|pc| Hex(pc.0)),
         path: printed.path.clone(),
         type_name: printed.type_name.clone(),
         lanes: lanes.collect(),

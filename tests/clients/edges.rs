@@ -70,7 +70,7 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor register v900", "no register v900");
     script.expect("thread 2", "Unknown thread 2");
     // Possible changes.
-    script.expect("monitor set $v3[5] = 77", "$v3[5] is set.");
+    script.expect("monitor set $v3[5] = 77", "unsigned int $v3[5] = 77  [VGPR3 lane 5]");
     script.expect("monitor register v3 full", "00000004 xxxxxxxx 0000004d xxxxxxxx");
     script.expect("monitor changes", "wave 7 v3[lane 5]: not captured -> 0x4d");
     script.say("set var {char}0x2010 = 9");

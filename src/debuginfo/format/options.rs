@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::letter::Letter;
+use super::text::{CharKind, Quotes, string};
 
 /// Elements of an array that gdb prints (`set print elements`).
 pub const GDB_ELEMENTS: usize = 200;
@@ -38,6 +39,12 @@ impl Options<'_> {
     /// Whether an array of characters is a string, rather than a list of numbers.
     pub(in crate::debuginfo) fn writes_strings(&self) -> bool {
         matches!(self.letter, None | Some(Letter::String))
+    }
+
+    /// An array of C's narrow characters as a string; `None`: it is a list of numbers.
+    pub(crate) fn narrow_string(&self, bytes: &[u8]) -> Option<String> {
+        let (max, repeats) = (self.max_elements, self.repeats);
+        self.writes_strings().then(|| string(bytes, CharKind::NARROW, Quotes::Double, max, repeats))
     }
 
     /// gdb's defaults: 200 elements, repeats from 11 on, 20 levels.

@@ -11,6 +11,7 @@ mod parse;
 mod pointer;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::DebugInfo;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress};
@@ -20,7 +21,7 @@ pub use augmentation::Augmentation;
 pub use entry::{Cie, EntryError, FrameEntry, FrameError, FrameSection};
 
 /// All entries of a code object, by address.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CallFrames {
     entries: Vec<FrameEntry>,
     by_address: Intervals<usize>,
@@ -88,7 +89,8 @@ impl DebugInfo {
     /// The call frame information of the code object; callers cache it.
     #[must_use]
     pub fn call_frames(&self) -> CallFrames {
-        CallFrames::read(self.code_object(), || self.sections.frame.clone())
+        let read = |object: &Arc<CodeObject>| CallFrames::read(object, || self.sections.frame.clone());
+        self.code_object().map(read).unwrap_or_default()
     }
 
     /// `.debug_frame` of the file with the debug information; `None` if it has none.

@@ -178,7 +178,8 @@ fn is_unresolved(
     if is_global || bytes.is_empty() && !has_space {
         return true;
     }
-    name.is_some_and(|name| reading.info.code_object().removed_variables().contains(name))
+    let object = reading.info.code_object();
+    object.zip(name).is_some_and(|(object, name)| object.removed_variables().contains(name))
 }
 
 /// Whether a variable of a function without a location is static, by clang's order of attributes.

@@ -46,7 +46,7 @@ pub(super) fn taken(file: &Path) -> Vec<u8> {
 }
 
 fn has_section(info: &DebugInfo, name: &str) -> bool {
-    info.code_object().section(name).is_some_and(|section| section.size > 0)
+    info.code_object().expect("an object").section(name).is_some_and(|section| section.size > 0)
 }
 
 /// Requires that the object has the form, so that no form is tested by an object with another.
@@ -103,7 +103,8 @@ fn indexes_are_not_believed() {
     let index = &sound.name_indexes()[0];
     assert_eq!(index.augmentation.as_deref(), Some("LLVM0700"));
     assert!(!index.has_address_spaces() && index.units == 1 && index.names > 5);
-    let text = sound.code_object().text().expect("code");
+    let object = sound.code_object().expect("an object");
+    let text = object.text().expect("code");
     let answers = |info: &DebugInfo| {
         let pcs = (text.start.0..text.end.0).step_by(64).map(ElfAddress);
         let variables = pcs.map(|pc| info.variables_at(pc).expect("sound")).collect::<Vec<_>>();
@@ -119,7 +120,7 @@ fn indexes_are_not_believed() {
     let expected = answers(&sound);
     assert!(expected.0.iter().any(|variables| !variables.is_empty()));
     assert!(expected.1.iter().any(|(_, found)| !found.is_empty()));
-    let section = |name| sound.code_object().section_bytes(name).expect(name).expect(name).len();
+    let section = |name| object.section_bytes(name).expect(name).expect(name).len();
     for (name, length) in
         [(".debug_aranges", section(".debug_aranges")), (".debug_names", section(".debug_names"))]
     {
@@ -155,7 +156,7 @@ fn a_bad_unit_costs_only_itself() {
 fn a_split_unit_names_its_file() {
     let object = compiled("objects/scopes.cpp", "split", &["-gdwarf-5", "-gsplit-dwarf"]);
     let info = debug_info(taken(&object));
-    let text = info.code_object().text().expect("code").start;
+    let text = info.code_object().expect("an object").text().expect("code").start;
     let error = info.function_at(text).expect_err("the functions are elsewhere");
     let DebugInfoError::Split { file, .. } = &error else { panic!("{error}") };
     assert!(file.ends_with(".dwo"), "{file}");

@@ -22,7 +22,7 @@ fn ask_everything(bytes: Vec<u8>) {
     let _ = (code_object.image(), code_object.symbol_at(ElfAddress(0x1a00)), code_object.symbols().len());
     let Ok(info) = DebugInfo::new(code_object) else { return };
     let _ = (info.problems(), info.frame_section(), info.name_indexes(), info.globals_named("n"));
-    let _ = (info.code_object().debug_link(), info.code_object().debug_alt_link());
+    let _ = info.code_object().map(|object| (object.debug_link().is_ok(), object.debug_alt_link().is_some()));
     for unit in (0..info.unit_count().min(16)).map(UnitId) {
         let _ = (info.unit(unit), info.files(unit), info.indexed_address(unit, 1));
         for function in info.functions(unit).unwrap_or_default() {

@@ -42,7 +42,7 @@ impl Source {
     }
 
     fn object(&self) -> &CodeObject {
-        self.info.code_object()
+        self.info.code_object().expect("an object")
     }
 
     fn type_of(&self, name: &str) -> TypeId {

@@ -48,7 +48,12 @@ fn object() -> DebugInfo {
 
 /// DIE at a label of the assembly.
 fn label(info: &DebugInfo, name: &str) -> DieOffset {
-    let offsets = info.code_object().section_bytes(".shapes").expect("a section").expect("a section");
+    let offsets = info
+        .code_object()
+        .expect("an object")
+        .section_bytes(".shapes")
+        .expect("a section")
+        .expect("a section");
     let index = LABELS.iter().position(|label| *label == name).expect(name);
     let offset = offsets[index * 4..][..4].try_into().expect("four bytes");
     DieOffset(u32::from_le_bytes(offset).into())
@@ -59,7 +64,7 @@ fn type_at(info: &DebugInfo, name: &str) -> std::sync::Arc<Type> {
 }
 
 fn text(info: &DebugInfo) -> u64 {
-    info.code_object().text().expect("code").start.0
+    info.code_object().expect("an object").text().expect("code").start.0
 }
 
 fn variable(info: &DebugInfo, name: &str, offset: u64) -> VariableAt {

@@ -45,7 +45,7 @@ fn initial(info: &DebugInfo, variable: &Variable) -> (TypeId, Option<Vec<u8>>) {
         },
         LocationAttribute::List(_) | LocationAttribute::Broken(_) => panic!("{variable:?}"),
     };
-    let bytes = info.code_object().bytes_at(ElfAddress(address), size);
+    let bytes = info.code_object().expect("an object").bytes_at(ElfAddress(address), size);
     // The file omits zero-initialised data.
     (id, Some(bytes.map_or_else(|| vec![0; size as usize], |bytes| bytes.to_vec())))
 }

@@ -64,7 +64,7 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
         ChangeError::Path(error) => QuestionError::Path { path: path.to_owned(), error }.into(),
         error => CommandError::Change(error),
     })?;
-    // A register can be set without the debug information that printing needs.
+    // A stack that the new value changes may lack the frame.
     let shown = state.session.print(wave, lanes, frame, &Query { path: path.to_owned(), letter: None });
     let shown = shown.map(|printed| print::text(&printed, Detail::Rules, Style::Plain));
     let shown = shown.unwrap_or_else(|_| format!("{path} is set.\n"));

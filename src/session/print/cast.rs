@@ -58,9 +58,19 @@ impl Scene<'_, '_> {
             if let Some(ty) = self.type_of_words(rest)? {
                 return Ok(cast(ty, Some(space)));
             }
-            return error(format!("there is no type `{}` in this code object", rest.join(" ")));
+            return self.no_type(rest);
         }
-        error(format!("there is no type `{}` in this code object", name.words.join(" ")))
+        self.no_type(&name.words)
+    }
+
+    fn no_type<T>(&self, words: &[String]) -> Answer<T> {
+        let name = words.join(" ");
+        match self.debug().unit_count() {
+            0 => error(format!(
+                "there is no type `{name}`: without debug information only C's base types are known"
+            )),
+            _ => error(format!("there is no type `{name}` in this code object")),
+        }
     }
 
     /// An address space by the name of AMD, OpenCL or the project.

@@ -110,7 +110,7 @@ pub(in crate::session) fn with_pointers(
         let source = code.loaded.source(reader, code.elf);
         let calls = source.key().map_or(0, |key| key.frames.len());
         for inlined in (0..calls).rev() {
-            let Ok(found) = found(&frames.walk, spot.level, inlined, code, &source) else { continue };
+            let found = found(&frames.walk, spot.level, inlined, code, &source);
             let scene = Scene::new(reader, wave, &found, LaneSet::one(lane));
             let walk = PathEvaluator::new(&scene, lane);
             for variable in found.variables.iter().map(|at| &at.variable) {
@@ -200,7 +200,7 @@ fn in_frame<'f>(frames: &'f Frames<'_>, spot: Spot<'f>, variable: DieOffset) -> 
         };
         (0..at.frames.len()).find(declares).unwrap_or(at.frames.len().saturating_sub(1))
     });
-    found(&frames.walk, spot.level, inlined, code, &source)
+    Ok(found(&frames.walk, spot.level, inlined, code, &source))
 }
 
 impl PathEvaluator<'_, '_, '_> {

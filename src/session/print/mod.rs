@@ -79,8 +79,8 @@ pub struct Printed {
     pub wave: WaveId,
     /// The frame's number in the wave's call stack.
     pub frame: usize,
-    /// The frame's PC; in a caller the return address.
-    pub pc: Pc,
+    /// The frame's PC; in a caller the return address. `None`: it was not captured.
+    pub pc: Option<Pc>,
     /// The path after parsing.
     pub path: String,
     /// Its type in C++ notation; `None` if it is unknown in all lanes.

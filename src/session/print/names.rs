@@ -358,6 +358,7 @@ impl Scene<'_, '_> {
     fn not_found(&self, name: &str) -> Answer<String> {
         let scopes = match &self.found.function {
             Ok(at) => &at.function.scopes[..],
+            Err(why) if self.found.note().is_none() => return Ok(why.to_string()),
             Err(_) => &[],
         };
         let has = |scope: &&debuginfo::Scope| {
@@ -375,11 +376,8 @@ impl Scene<'_, '_> {
                 None => self.found.note().map_or_else(|| none.clone(), |note| format!("{none}: {note}")),
             }
         } else {
-            format!(
-                "`{name}` {NOT_IN_SCOPE} {}; it is at {}",
-                self.found.pc,
-                self.found.frame.listed(&ranges)
-            )
+            let pc = self.found.pc.map_or_else(String::new, |pc| pc.to_string());
+            format!("`{name}` {NOT_IN_SCOPE} {pc}; it is at {}", self.found.frame.listed(&ranges))
         })
     }
 }

@@ -250,6 +250,12 @@ impl PathEvaluator<'_, '_, '_> {
         let Ty::Array { element, count } = ty else { return self.value(ty, contents, None, options) };
         let size = element.size(self.scene.debug()).map_err(words)?.unwrap_or(0);
         let size = usize::try_from(size).unwrap_or(0);
+        if matches!(**element, Ty::Basic(basic) if basic.is_character())
+            && let Some(bytes) = whole(contents, *count)
+            && let Some(text) = options.narrow_string(bytes)
+        {
+            return Ok(Value::text(text));
+        }
         let shown = usize::try_from(*count).unwrap_or(usize::MAX).min(options.max_elements);
         let mut elements = Vec::new();
         for index in 0..shown {
@@ -276,8 +282,8 @@ impl PathEvaluator<'_, '_, '_> {
             return Ok(symbol.map_or(String::new(), |symbol| format!(" <{symbol}>")));
         }
         let is_narrow = to.size(self.scene.debug()).map_err(words)? == Some(1);
-        match (letter, to) {
-            (Some(Letter::String), Ty::Die(id)) if is_narrow => {
+        match letter {
+            Some(Letter::String) if is_narrow => {
                 let Ok(first) = self.pointee(object) else { return Ok(String::new()) };
                 let mut bytes = Vec::new();
                 while bytes.len() < MAX_STRING {
@@ -296,10 +302,10 @@ impl PathEvaluator<'_, '_, '_> {
                     return Ok(String::new());
                 }
                 let options = Options { letter: None, ..Options::machine() };
-                let count = [bytes.len() as u64];
+                let string = Ty::Array { element: Arc::new(to), count: bytes.len() as u64 };
                 let more = if bytes.last() == Some(&0) { "" } else { "..." };
-                let text = self.scene.debug().array_value(id, &count, Contents::known(&bytes), &options);
-                Ok(format!(" {}{more}", text.map_err(words)?))
+                let text = self.value(&string, Contents::known(&bytes), None, &options)?;
+                Ok(format!(" {text}{more}"))
             }
             _ => Ok(String::new()),
         }
@@ -310,6 +316,13 @@ impl PathEvaluator<'_, '_, '_> {
 fn cut(bytes: &[u8], from: usize, size: usize) -> &[u8] {
     let rest = bytes.get(from..).unwrap_or_default();
     rest.get(..size).unwrap_or(rest)
+}
+
+/// The bytes of an array of that many single bytes, if all are captured and none is optimized out.
+fn whole(contents: Contents<'_>, count: u64) -> Option<&[u8]> {
+    let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
+    let is_known = |mask: &[u8]| mask.iter().take(count).all(|byte| *byte == 0);
+    contents.bytes.get(..count).filter(|_| is_known(contents.undefined) && is_known(contents.unavailable))
 }
 
 /// A number or address without a DIE.

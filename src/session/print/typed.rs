@@ -46,6 +46,8 @@ const BASICS: &[Basic] = &[
     Basic { name: "unsigned long", bytes: 8, sort: Sort::Unsigned },
     Basic { name: "long long", bytes: 8, sort: Sort::Signed },
     Basic { name: "unsigned long long", bytes: 8, sort: Sort::Unsigned },
+    Basic { name: "__int128", bytes: 16, sort: Sort::Signed },
+    Basic { name: "unsigned __int128", bytes: 16, sort: Sort::Unsigned },
     Basic { name: "float", bytes: 4, sort: Sort::Float },
     Basic { name: "double", bytes: 8, sort: Sort::Float },
     Basic { name: "_Float16", bytes: 2, sort: Sort::Float },
@@ -62,6 +64,9 @@ const ALIASES: &[Basic] = &[
     Basic { name: "int64_t", bytes: 8, sort: Sort::Signed },
     Basic { name: "uint64_t", bytes: 8, sort: Sort::Unsigned },
     Basic { name: "size_t", bytes: 8, sort: Sort::Unsigned },
+    Basic { name: "ptrdiff_t", bytes: 8, sort: Sort::Signed },
+    Basic { name: "intptr_t", bytes: 8, sort: Sort::Signed },
+    Basic { name: "uintptr_t", bytes: 8, sort: Sort::Unsigned },
     Basic { name: "uchar", bytes: 1, sort: Sort::Unsigned },
     Basic { name: "ushort", bytes: 2, sort: Sort::Unsigned },
     Basic { name: "uint", bytes: 4, sort: Sort::Unsigned },
@@ -89,6 +94,11 @@ impl Basic {
             (true, true) => ("unsigned long", 8),
         };
         Self { name, bytes, sort: if unsigned { Sort::Unsigned } else { Sort::Signed } }
+    }
+
+    /// Whether gdb prints arrays of it as strings.
+    pub(super) fn is_character(self) -> bool {
+        self.bytes == 1 && matches!(self.sort, Sort::Character | Sort::Unsigned)
     }
 
     pub(super) fn scalar(self, bits: u128) -> Scalar {

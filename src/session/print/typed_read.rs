@@ -283,8 +283,11 @@ impl TypedReader<'_, '_, '_, '_> {
             return error(format!("the length of `{}` is unknown: use `@`", walk.type_name(&object.ty)));
         };
         let found = self.stripped(element)?;
-        let is_text = match found.as_deref() {
-            Some(Type { byte_size: Some(1), kind: TypeKind::Base(base), .. }) => base.encoding.is_character(),
+        let is_text = match (found.as_deref(), element) {
+            (Some(Type { byte_size: Some(1), kind: TypeKind::Base(base), .. }), _) => {
+                base.encoding.is_character()
+            }
+            (_, Ty::Basic(basic)) => basic.is_character(),
             _ => false,
         };
         let data = walk.data_of(object)?;

@@ -77,6 +77,13 @@ fn the_reason_of_a_broken_unit_is_reported() {
     let Err(ReadError::NoVariables(why)) = locals(&object) else { panic!("variables") };
     let why = why.to_string();
     assert!(why.starts_with("abbreviations of the unit at 0x0"), "{why}");
+    // Paths without names need no unit.
+    let print =
+        |path| session(&object).print(WaveId(0), LaneSet::one(LaneId(0)), 0, &Query::typed(path).unwrap());
+    let printed = print("(short) 0x18000 + 1").unwrap();
+    assert_eq!(printed.lanes[0].value.state, ValueState::Value("-32767".into()));
+    let named = print("y").unwrap_err().to_string();
+    assert!(named.contains("abbreviations of the unit at 0x0"), "{named}");
     let checked = dump_of(&object, 0).check_debug();
     assert!(
         checked.iter().any(|problem| problem.contains("abbreviations of the unit at 0x0")),

@@ -94,7 +94,8 @@ impl Frame<'_> {
         let entry = object.kernels().find(|kernel| kernel.name == name)?.entry?;
         let fixed = u64::from(object.descriptor_of_entry(entry)?.group_segment_fixed_size);
         let all = dispatch.group_segment_size.unwrap_or(fixed).max(fixed);
-        let is_own = std::sync::Arc::ptr_eq(&object, self.debug.code_object());
+        let own = self.debug.code_object();
+        let is_own = own.is_some_and(|own| std::sync::Arc::ptr_eq(&object, own));
         let kernel = Kernel { object: &object, name: &name, entry, fixed };
         // Dynamic LDS begins at an aligned address, to which the compiler raises the size.
         let rounding = if dispatch.group_segment_size == Some(fixed) { 1 } else { DYNAMIC_ALIGNMENT };

@@ -64,10 +64,11 @@ pub(super) fn locals_along(
     let (level, inlined) =
         frames.located(frame).ok_or_else(|| no_frame(&frames.walk, frame, frames.count()))?;
     let (code, source) = coded(&frames.walk, level, frames.source(level))?;
-    let found = found(&frames.walk, level, inlined, code, source)?;
+    let found = found(&frames.walk, level, inlined, code, source);
     let note = found.note();
     let found = if note.is_some() { found } else { found.described()? };
     let Found { frame: evaluated, variables, pc, call, mut problems, .. } = found;
+    let Some(pc) = pc else { return Err(frames.walk.no_code(level).into()) };
     let lanes = lanes.and(evaluated.context.kind().wave_size.all());
     let states = crate::session::waves::lanes::in_frame(frames, frame)?;
     let mut shown = Vec::new();
@@ -121,13 +122,22 @@ pub(super) struct Found<'a> {
     /// The inlined call at the PC: an index into [`FunctionAt::frames`].
     pub(super) inlined: usize,
     pub(super) variables: Vec<VariableAt>,
-    pub(super) pc: Pc,
+    /// `None`: it was not captured.
+    pub(super) pc: Option<Pc>,
     pub(super) call: Call,
     /// Messages for unreadable parts of the function; other parts stay readable.
     pub(super) problems: Vec<String>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    /// A frame that debug information does not describe, with the reason; `debug`: that of other code.
+    fn undescribed(context: FrameContext<'a>, debug: Option<Arc<DebugInfo>>, why: SourceError) -> Self {
+        let pc = context.level.walk().frames().get(context.level.number()).map(|physical| physical.pc);
+        let (inlined, variables, call, problems) = (0, Vec::new(), Call::default(), Vec::new());
+        let frame = Frame::new(context, debug.unwrap_or_else(|| Arc::new(DebugInfo::none())));
+        Self { frame, function: Err(why.into()), inlined, variables, pc, call, problems }
+    }
+
     /// The same if debug information has its function.
     fn described(self) -> Result<Self, ReadError> {
         match self.function {
@@ -157,7 +167,8 @@ impl Found<'_> {
     }
 }
 
-/// Finds a frame and passes it to a function; the frame lives no longer than its stack.
+/// Finds a frame and passes it to a function; the frame lives no longer than its stack. Registers and memory of the
+/// innermost frame need neither code nor PC.
 ///
 /// # Errors
 /// There is no such frame, or the function's own error.
@@ -168,61 +179,54 @@ pub(super) fn with_frame<T, E: From<ReadError>>(
     ask: impl FnOnce(Found<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut walk = Unwinder::new(reader, wave)?;
-    has_pc(&walk)?;
-    let (level, inlined, code, source) = find(&mut walk, frame)?;
-    ask(found(&walk, level, inlined, code, &source)?)
+    let no_code = walk.level(0).code().err();
+    match no_code {
+        Some(why) if frame == 0 => ask(Found::undescribed(FrameContext::of(walk.level(0), None), None, why)),
+        _ => {
+            has_pc(&walk)?;
+            let (level, inlined, code, source) = find(&mut walk, frame)?;
+            ask(found(&walk, level, inlined, code, &source))
+        }
+    }
 }
 
 /// A physical frame evaluated at `code`, which is the wave's position in it, or one of its lanes'. A code object without
-/// debug information has no names.
-///
-/// # Errors
-/// The code object is unreadable, or the debug information of the function.
+/// readable debug information has no names.
 pub(super) fn found<'w>(
     walk: &'w Unwinder<'w>,
     level: usize,
     inlined: usize,
     code: Code<'w>,
     source: &Source,
-) -> Result<Found<'w>, ReadError> {
-    let capture = walk.reader.dump().capture();
-    let Some(physical) = walk.frames().get(level) else {
-        return Err(SourceError::NoFrame { frame: level, count: None, end: None }.into());
-    };
-    let pc = physical.pc;
-    let words = |error: debuginfo::DebugInfoError| SourceError::from(error);
-    let function = source.function(walk.reader.rereads()).map_err(words)?;
-    let Some((debug, function)) = function else {
-        // Without debug information the code object's error has more facts than the message about one address.
-        let why = code.loaded.debug(capture).err().map(SourceError::from).or_else(|| source.problem.clone());
-        let place = CodePlace::At(pc);
-        let why = why.unwrap_or(SourceError::NoFunction(place)).seen_at(place).into();
-        let debug = match (code.loaded.debug(capture), code.loaded.object(capture)) {
-            (Ok(debug), _) => debug,
-            (Err(_), Ok(object)) => Arc::new(DebugInfo::without(object)),
-            (Err(_), Err(_)) => return Err(why),
-        };
-        let context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
-        return Ok(Found {
-            frame: Frame::new(context, debug),
-            function: Err(why),
-            inlined,
-            variables: Vec::new(),
-            pc,
-            call: source.calls.get(inlined).cloned().unwrap_or_default(),
-            problems: Vec::new(),
-        });
-    };
-    let hint = debug.dialect_hint(&function.function).map_err(words)?;
-    let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
+) -> Found<'w> {
+    let pc = walk.frames().get(level).map(|physical| physical.pc);
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
+    let described = source.function(walk.reader.rereads()).and_then(|function| {
+        let Some((debug, function)) = function else { return Ok(None) };
+        let hint = debug.dialect_hint(&function.function)?;
+        let variables = debug.frame_variables(&function, inlined, code.elf)?;
+        Ok(Some((debug, function, hint, variables)))
+    });
+    let (debug, function, hint, variables) = match described {
+        Ok(Some(described)) => described,
+        described => {
+            let debug = code.loaded.debug(walk.reader.dump().capture());
+            // Without debug information the code object's error has more facts than the message about one address.
+            let why = described.err().map(SourceError::from);
+            let why = why.or_else(|| debug.as_ref().err().cloned().map(SourceError::from));
+            let place = pc.map_or(CodePlace::Pc, CodePlace::At);
+            let why = why.or_else(|| source.problem.clone()).unwrap_or(SourceError::NoFunction(place));
+            let context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
+            return Found { inlined, call, ..Found::undescribed(context, debug.ok(), why.seen_at(place)) };
+        }
+    };
     let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
     context.encoding.dialect = dialect(&hint, &variables);
     context.reading = reading(&hint, context.kind());
     let frame = Frame::new(context, debug);
     let own = function.function.problems.iter().map(ToString::to_string);
     let problems = source.problem.iter().map(ToString::to_string).chain(own).collect();
-    Ok(Found { frame, function: Ok(function), inlined, variables, pc, call, problems })
+    Found { frame, function: Ok(function), inlined, variables, pc, call, problems }
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and source position.

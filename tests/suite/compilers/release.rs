@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::dwarf::ran;
 use crate::fixtures::{fixtures, one_line, open};
-use crate::slim::{Scratch, answer, words};
+use crate::slim::{Scratch, answer, said, words};
 use crate::support::{least, newest, sample::is_long};
 
 const LOAD: u64 = 0x7f00_0010_0000;
@@ -335,14 +335,88 @@ fn code_without_debug_information_has_casts() {
     let text = answer(&["print", words(&dump), "--lane", "3", &path]);
     let shown = text.split_once(" = ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap();
     assert_eq!(shown.parse::<f32>().unwrap(), float(64), "{text}");
-    for (path, words_of_error) in [
-        ("x + 1", "no .debug_info section"),
-        ("(struct S *) 0", "column 1: there is no type `struct S` in this code object"),
-    ] {
-        let mut command = crate::support::lanescope();
-        let output = command.args(["print", words(&dump), "--lane", "3", path]).output().unwrap();
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{path}: {errors}");
-        assert!(one_line(&errors).contains(words_of_error), "{path}: {errors}");
+    refused(&dump, "x + 1", "no .debug_info section");
+    let unknown =
+        "column 1: there is no type `struct S`: without debug information only C's base types are known";
+    refused(&dump, "(struct S *) 0", unknown);
+}
+
+/// A path without an answer.
+fn refused(dump: &Path, path: &str, why: &str) {
+    let mut command = crate::support::lanescope();
+    let output = command.args(["print", words(dump), "--lane", "3", path]).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{path}: {errors}");
+    assert!(one_line(&errors).contains(why), "{path}: {errors}");
+}
+
+/// The innermost frame has casts, registers and addresses without a PC, outside of all code objects, and in one that
+/// cannot be read.
+#[test]
+fn waves_without_code_have_casts() {
+    let scratch = Scratch::new("release-no-code");
+    let garbage = scratch.path("garbage.hsaco");
+    fs::write(&garbage, "no code object").unwrap();
+    let objects = [
+        ("", Some("no code object that can be read holds the PC 0x7f0000100010"), "nowhere"),
+        ("", None, "no-pc"),
+        ("file = \"garbage.hsaco\"\n", Some("no code object that can be read holds the PC"), "unreadable"),
+        (
+            "uri = \"memory://1#offset=0x1000&size=0x2000\"\n",
+            Some("no code object that can be read"),
+            "no-bytes",
+        ),
+    ];
+    for (object, why, name) in objects {
+        let folder = scratch.path(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy(&garbage, folder.join("garbage.hsaco")).unwrap();
+        let object = match object {
+            "" => String::new(),
+            object => format!("[[code_object]]\naddress = \"{LOAD:#x}\"\n{object}"),
+        };
+        let pc = why.map_or_else(String::new, |_| format!("pc = \"{:#x}\"\n", LOAD + 16));
+        let text = format!(
+            "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\n{object}[[memory]]\n\
+             address = \"{KERNARG:#x}\"\nhex = \"000102030000803f0000000000000080\"\n[[wave]]\nid = 1\nagent = 1\n\
+             [wave.registers]\n{pc}exec = \"0x5\"\ns0 = \"0x3fc00000\"\n"
+        );
+        fs::write(folder.join("manifest.toml"), text).unwrap();
+        for (path, type_name, value) in [
+            (format!("*(int *) {KERNARG:#x}"), "int", "50462976"),
+            (format!("((float *) {KERNARG:#x})[1]"), "float", "1"),
+            (format!("*(unsigned char *) {KERNARG:#x}@4"), "unsigned char [4]", "\"\\000\\001\\002\\003\""),
+            (format!("*(__int128 *) {KERNARG:#x}"), "__int128", "-170141183460469231727111646494425218816"),
+            (format!("((uintptr_t *) {KERNARG:#x})[1]"), "uintptr_t", "9223372036854775808"),
+            ("(float) $s0".to_owned(), "float", "1.5"),
+            ("$exec & ~1".to_owned(), "unsigned long", "4"),
+        ] {
+            let printed = answer(&["print", words(&folder), "--lane", "3", "--json", &path]);
+            let printed: Value = serde_json::from_str(&printed).unwrap();
+            assert_eq!(printed["lanes"][0]["value"], value, "{name} {path}: {printed}");
+            assert_eq!(
+                (&printed["type"], printed["pc"].is_null()),
+                (&type_name.into(), why.is_none()),
+                "{name}"
+            );
+        }
+        let why = why.unwrap_or("the PC of wave 1 was not captured");
+        refused(&folder, "x + 1", why);
+        refused(
+            &folder,
+            "(Particle *) $s0",
+            "column 1: there is no type `Particle`: without debug information",
+        );
+        let explained = answer(&["print", words(&folder), "--explain", "(float) $s0"]);
+        assert!(explained.contains("float (float) $s0 = 1.5"), "{name}: {explained}");
+        let (_, other) = said(&["print", words(&folder), "--frame", "1", "$s0"]);
+        assert!(other.contains("frame 1") || other.contains(why), "{name}: {other}");
+        // A `.scope` file has the same paths.
+        let scope = folder.join("casts.scope");
+        let lines = format!(
+            "dump .\nwave id 1\n  lane 3  *(int *) {KERNARG:#x} == 50462976\n  lane 3  $s0 == 0x3fc00000\n"
+        );
+        fs::write(&scope, lines).unwrap();
+        answer(&["check", words(&scope)]);
     }
 }

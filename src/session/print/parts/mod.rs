@@ -224,7 +224,7 @@ impl Collector<'_> {
         for call in 0..calls {
             self.reader.goes_on()?;
             // A call without readable variables has no parts.
-            let Ok(found) = found(&frames.walk, level, call, code, &source) else { continue };
+            let found = found(&frames.walk, level, call, code, &source);
             let scene = Scene::new(self.reader, self.asked.wave, &found, self.lanes);
             // Inner scopes come last and hide names of outer ones.
             for VariableAt { variable, location, .. } in found.variables.iter().rev() {
