@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::facade::Facade;
 use super::state::State;
 use super::threads::{Item, Thread};
+use crate::debuginfo::short_name;
 use crate::notation::plural;
 use crate::report::Style;
 use crate::session::{LaneState, StopCounts, UNCONFIRMED, WaveInfo};
@@ -111,8 +112,10 @@ pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Optio
     (does != LaneState::Active).then(|| format!("lane {lane}: {}", does.words()))
 }
 
-/// The name of a thread with [`lane_mark`], for a client whose list prints only names.
+/// The name of a thread with its kernel and [`lane_mark`], for a client whose list prints only names.
 pub(super) fn marked_name(state: &State, thread: Thread, info: &WaveInfo) -> String {
     let name = name(info, thread, state.threads.item(thread));
-    lane_mark(state, thread, info).map_or(name.clone(), |mark| format!("{name} [{mark}]"))
+    let kernel = info.kernel_name.as_deref().map(|kernel| format!(", {}", short_name(kernel)));
+    let mark = lane_mark(state, thread, info).map(|mark| format!(" [{mark}]"));
+    [Some(name), kernel, mark].into_iter().flatten().collect()
 }

@@ -286,9 +286,8 @@ fn script(subject: &Subject, debugger: &Debugger, address: &str) -> Script {
     let mut script = Script::new(subject.dump.file_name().unwrap().to_str().unwrap());
     let is_gdb = matches!(debugger, Debugger::Gdb(_));
     script.say(format!("{} {address}", if is_gdb { "target remote" } else { "gdb-remote" }));
-    if is_gdb {
-        script.expect("info threads", subject.kernel);
-    }
+    // A list of threads has the kernel by its name in the source.
+    script.expect(if is_gdb { "info threads" } else { "thread list" }, subject.kernel);
     for wave in &subject.waves {
         script.say(match is_gdb {
             true => format!("thread {}", wave.id),

@@ -279,7 +279,10 @@ fn session(fixture: &Fixture, attach: &Value) {
     for wave in &fixture.waves {
         let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
         let name = thread["name"].as_str().unwrap();
-        assert!(name.starts_with("AMDGPU Wave ") && name.ends_with(&wave.name_suffix().unwrap()), "{name}");
+        assert!(
+            name.starts_with("AMDGPU Wave ") && name.contains(&format!(" {}, ", wave.name_suffix().unwrap())),
+            "{name}"
+        );
         stack(&mut dap, wave);
         call(&mut dap, wave);
     }

@@ -214,7 +214,8 @@ fn lldb_numbers(fixture: &Fixture, address: &str) -> Script {
             format!(
                 "script t = lldb.process.GetThreadByIndexID({number}); r = lldb.SBCommandReturnObject(); \
                  lldb.debugger.GetCommandInterpreter().HandleCommand('{ask}', r); \
-                 print('al' + 'ike' if r.GetOutput().startswith('{said}' + t.GetName() + ', ') else r.GetOutput())"
+                 name = '{said}' + t.GetName().split(', ')[0] + ', '; \
+                 print('al' + 'ike' if r.GetOutput().startswith(name) else r.GetOutput())"
             ),
             "alike\n",
         );
@@ -369,12 +370,12 @@ fn a_lane_that_is_not_active_is_marked() {
     script.say("script lldb.process.SetSelectedThreadByID(1)");
     script.say("register write lane 1");
     script.expect("thread step-inst", "[lane 1: ");
-    script.expect("thread list", "(0,0,0)/0 [lane 1: ");
+    script.expect("thread list", "(0,0,0)/0, launch [lane 1: ");
     // lldb keeps the reason of this stop while it steps another thread.
     script.say("register write lane 2");
     script.say("script lldb.process.SetSelectedThreadByID(2)");
     script.say("thread step-inst");
-    script.expect("thread list", "(0,0,0)/0 [lane 2: ");
+    script.expect("thread list", "(0,0,0)/0, launch [lane 2: ");
     script.never("thread list", "[lane 1: ");
     script.say("script lldb.process.SetSelectedThreadByID(1)");
     script.say("register write lane 4");

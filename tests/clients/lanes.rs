@@ -201,7 +201,7 @@ fn lldb_shows_lanes_as_threads_with_stacks_of_their_own() {
         script.say(format!("gdb-remote {}", server.address));
         let rows: Vec<(String, String)> = all
             .iter()
-            .map(|thread| (format!(": tid = {},", thread.number), format!("name = '{}'", thread.name())))
+            .map(|thread| (format!(": tid = {},", thread.number), format!("name = '{}, ", thread.name())))
             .collect();
         script.check("threads", "thread list", move |text| {
             let lines: Vec<&str> = text.lines().filter(|line| line.contains(": tid = ")).collect();
@@ -364,7 +364,7 @@ fn in_focus_the_lanes_of_the_faulting_wave_stand_beside_the_other_waves() {
     script.expect("monitor lane 5", format!("Lane 5 of thread {}", wave.number));
     for thread in [&all[0], wave] {
         in_lldb.say(format!("script lldb.process.SetSelectedThreadByID({})", thread.number));
-        in_lldb.expect("thread info", format!("name = '{}'", thread.name()));
+        in_lldb.expect("thread info", format!("name = '{}, ", thread.name()));
     }
     script.must_pass(&Debugger::Gdb("gdb"));
     in_lldb.must_pass(&Debugger::Lldb(lldb_name()));

@@ -194,7 +194,7 @@ fn threads(waves: &[Wave], text: &str) -> Result<(), String> {
         };
         let at = wave.pc().is_none_or(|pc| row.contains(&format!(", 0x{pc:016x}")));
         let named = wave.name_suffix().is_none_or(|suffix| {
-            row.contains("name = 'AMDGPU Wave ") && row.contains(&format!(" {suffix}'"))
+            row.contains("name = 'AMDGPU Wave ") && row.contains(&format!(" {suffix}, "))
         });
         let stopped = first.is_none_or(|first| row.contains("stop reason = ") == (first == wave.number));
         if !(at && named && stopped) {
