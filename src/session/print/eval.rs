@@ -159,9 +159,11 @@ impl PathEvaluator<'_, '_, '_> {
             }
             Node::Member { object, name, sign } => self.named_member(&self.object(object)?, name, *sign)?,
             Node::Element(object, indexes) => {
+                // `size(w)`: the wrong name is that of the function.
+                let object = self.object(object)?;
                 let index = |index| Ok(self.integer(&self.object(index)?)?.wide());
                 let indexes = indexes.iter().map(index).collect::<Answer<Vec<i128>>>()?;
-                self.element_at(&self.object(object)?, &indexes)?
+                self.element_at(&object, &indexes)?
             }
             Node::Index(object, index) => {
                 let index = self.integer(&self.object(index)?)?.wide();

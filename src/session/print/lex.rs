@@ -55,8 +55,8 @@ impl Word {
 
 /// Longer signs first.
 const SIGNS: &[&str] = &[
-    "->*", "->", "<<", ">>", ".*", ".", "[", "]", "(", ")", ",", "@", "*", "&", "+", "-", "/", "%", "~", "!",
-    "|", "^",
+    "->*", "->", "<<", ">>", ".*", ".", "[", "]", "(", ")", ",", ":", "@", "*", "&", "+", "-", "/", "%", "~",
+    "!", "|", "^",
 ];
 
 /// Operators of C whose first characters begin others.
@@ -111,7 +111,9 @@ impl Lexer<'_> {
 
     fn word(&mut self) -> Result<Word, ParseError> {
         let Some(first) = self.peek(0) else { return Ok(Word::End) };
-        if begins_name(first) || self.begins("::") || self.begins(&format!("{ANONYMOUS}::")) {
+        // `w(::2)` is a section of Fortran.
+        let is_global = self.begins("::") && !self.peek(2).is_some_and(|c| c.is_ascii_digit());
+        if begins_name(first) || is_global || self.begins(&format!("{ANONYMOUS}::")) {
             let name = self.name()?;
             return if self.peek(0) == Some('#') { self.address(name) } else { Ok(Word::Name(name)) };
         }

@@ -227,13 +227,25 @@ impl Parser<'_> {
         let (mut indexes, mut depth) = (Vec::new(), 0);
         loop {
             self.at += 1;
+            self.refuse_section()?;
             let (index, inner) = self.binary(0, open + 1)?;
+            self.refuse_section()?;
             indexes.push(index);
             depth = depth.max(inner);
             if !self.is(",") {
                 self.expect(")", opened)?;
                 return Ok((indexes, depth));
             }
+        }
+    }
+
+    fn refuse_section(&self) -> Result<(), ParseError> {
+        match self.is(":") {
+            true => {
+                Err(self
+                    .error("a path has no sections or substrings (`:`): write one index for each dimension"))
+            }
+            false => Ok(()),
         }
     }
 

@@ -124,6 +124,7 @@ fn elements_have_the_values_and_bounds_of_the_source() {
             ("w(1, 2, 3)", "`real(kind=8) (:,:)` needs 2 indexes, found 3"),
             ("n(1)", "`[]` needs an array or a pointer; `integer` is a number"),
             ("q%nothing", "`Type cell` has no member `nothing`"),
+            ("size(w)", "there is no `size` in this frame or its code object"),
         ] {
             assert_eq!(why(of, path), expected, "{path} of {}", of.case.dump);
         }

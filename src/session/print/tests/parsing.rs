@@ -73,6 +73,9 @@ fn elements_and_members_are_those_of_fortran() {
         ("w()", 3, "expected a name, number, register or bracket, found `)`"),
         ("w(1,", 5, "expected a name, number, register or bracket, found the end"),
         ("w(1 2)", 5, "expected `)` for the bracket at column 2, found `2`"),
+        ("w(:,1)", 3, "a path has no sections or substrings (`:`): write one index for each dimension"),
+        ("w(n:3,1)", 4, "a path has no sections or substrings (`:`): write one index for each dimension"),
+        ("q%ids(::2)", 7, "a path has no sections or substrings (`:`): write one index for each dimension"),
         ("i % 2", 5, "expected a member's name, found `2`"),
         ("w(1)x", 5, "expected an operator or the end, found `x`"),
     ] {
