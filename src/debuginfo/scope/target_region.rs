@@ -15,6 +15,8 @@ const REGION: &str = ", target region ";
 const DEBUG: &str = "_debug__";
 /// clang's suffix of the body of a directive inside the region.
 const OUTLINED: &str = "_omp_outlined";
+/// flang's symbol of a main program, and its name for users: the symbol lacks that of the source.
+const MAIN: (&str, &str) = ("_QQmain", "main");
 /// Maximum bytes of a symbol; compilers write shorter ones.
 const MAX_SYMBOL: usize = 4096;
 /// Maximum bytes of the name of a target region behind its function.
@@ -109,6 +111,9 @@ fn outlined(suffix: &str) -> Option<String> {
 
 /// The source's name of the function around a region, without parameters.
 fn parent_name(symbol: &str) -> String {
+    if symbol == MAIN.0 {
+        return MAIN.1.to_owned();
+    }
     if let Some(name) = fortran_name(symbol).or_else(|| demangle_cpp(symbol)) {
         return FunctionName::parse(&name).short();
     }
@@ -117,7 +122,8 @@ fn parent_name(symbol: &str) -> String {
 }
 
 /// flang's symbol of a procedure or variable as source text, `fields::smooth` for `_QMfieldsPsmooth`; `None`: another
-/// symbol. Letters in upper case begin a part: a module, a submodule, a host, and last a procedure or variable.
+/// symbol. Letters in upper case begin a part: a module, a submodule, a host, and last a procedure or variable. A host
+/// without a name is the main program.
 pub(super) fn fortran_name(symbol: &str) -> Option<String> {
     let mut rest = symbol.strip_prefix("_Q").filter(|rest| rest.len() <= MAX_SYMBOL)?;
     let mut parts = Vec::new();
@@ -125,10 +131,11 @@ pub(super) fn fortran_name(symbol: &str) -> Option<String> {
         let after = rest.get(1..).filter(|_| matches!(kind, 'M' | 'S' | 'F' | 'P' | 'E'))?;
         let is_name = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
         let (name, behind) = after.split_at_checked(after.bytes().take_while(is_name).count())?;
-        if name.is_empty() || matches!(kind, 'P' | 'E') != behind.is_empty() {
+        let is_main = name.is_empty() && rest.len() + 2 == symbol.len() && kind == 'F';
+        if name.is_empty() != is_main || matches!(kind, 'P' | 'E') != behind.is_empty() {
             return None;
         }
-        parts.push(name);
+        parts.extend(Some(name).filter(|_| !is_main));
         rest = behind;
     }
     (!parts.is_empty()).then(|| parts.join("::"))

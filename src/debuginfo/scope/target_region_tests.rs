@@ -9,6 +9,8 @@ fn symbols_of_target_regions_have_the_names_of_the_source() {
     for (symbol, expected) in [
         ("__omp_offloading_fe00_d2002__QMfieldsPupdate_l56", "fields::update, target region at line 56"),
         ("__omp_offloading_fe00_d2003_scale__l7", "scale, target region at line 7"),
+        ("__omp_offloading_804_2b87b0e__QQmain_l4", "main, target region at line 4"),
+        ("__omp_offloading_804_2b87b0e__QFPfill_l31", "fill, target region at line 31"),
         ("__omp_offloading_fe00_d2003__Z5saxpyifPfS__l9", "saxpy, target region at line 9"),
         ("__omp_offloading_10303_2c60a1_main_l12", "main, target region at line 12"),
         // clang's OMPIRBuilder counts the regions of a line from 0 and writes no 0.
@@ -82,12 +84,18 @@ fn symbols_of_flang_have_modules_and_procedures() {
         ("_QMaSbFouterPinner", Some("a::b::outer::inner")),
         ("_QPsaxpy", Some("saxpy")),
         ("_QMm_1Ps_2", Some("m_1::s_2")),
+        // Of the main program.
+        ("_QFPfill", Some("fill")),
+        ("_QFEtotal", Some("total")),
         // Constants, type descriptors, strings, and what no flang writes.
         ("_QMfieldsEXdtXcell", None),
         ("_QQclX616C", None),
         ("_QQmain", None),
         ("_QMfields", None),
         ("_QMP", None),
+        ("_QF", None),
+        ("_QFFPfill", None),
+        ("_QMmFPfill", None),
         ("_Q", None),
         ("_QMfieldsPsmooth.kd", None),
         ("saxpy", None),
