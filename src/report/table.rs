@@ -36,16 +36,20 @@ impl Style {
     }
 
     /// Width of the reader's lines in characters; `None`: they have no bound. A terminal on standard output has its own
-    /// width. Readers of files, pipes and debuggers' consoles do not report theirs: 80.
+    /// width, files and pipes have that of the variable `COLUMNS`. Other readers do not report theirs: 80.
     #[must_use]
     pub fn columns(self) -> Option<usize> {
         let terminal = || {
             let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
             Some(usize::from(width.0).max(CONSOLE / 2))
         };
+        let variable = || {
+            let columns = std::env::var("COLUMNS").ok()?.parse().ok();
+            columns.filter(|columns| *columns >= CONSOLE / 2)
+        };
         match self {
             Self::Plain => Some(CONSOLE),
-            Self::Coloured => terminal().or(Some(CONSOLE)),
+            Self::Coloured => terminal().or_else(variable).or(Some(CONSOLE)),
             Self::Whole => terminal(),
         }
     }

@@ -459,13 +459,11 @@ fn dispatches_have_the_columns_of_amds_gdb() {
     let rows: Vec<String> = text.lines().map(one_line).collect();
     // Bit 8: barrier; 10:9 = 2: acquire of the system; 12:11 = 2: release of the system.
     let expected = [
-        "Kernel Function: kern",
-        "Id Target Id Grid Workgroup Fence Shared Private Waves",
-        "5 1:2:5 (PKID 9) [64,2,1] [32,1,1] B|As|Rs 16 8 1",
-        "Kernel Function: ?",
-        "6 1:2:6 ? ? ? ? ? 0",
-        "7 1:2:7 ? ? - ? ? 0",
-        "8 1:2:8 ? ? ? ? ? 0",
+        "Id Target Id Grid Workgroup Fence Shared Private Waves Kernel Function",
+        "5 1:2:5 (PKID 9) [64,2,1] [32,1,1] B|As|Rs 16 8 1 kern",
+        "6 1:2:6 ? ? ? ? ? 0 ?",
+        "7 1:2:7 ? ? - ? ? 0 ?",
+        "8 1:2:8 ? ? ? ? ? 0 ?",
     ];
     assert_eq!(rows, expected, "{said}");
     assert!(said.contains("packet_header") && said.contains("a header of 16 bits"), "{said}");

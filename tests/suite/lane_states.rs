@@ -203,8 +203,7 @@ fn text_marks_lanes_that_are_not_active() {
     }
     let gone = run(&[&["print"], &calls[..], &["x"]].concat());
     let words = String::from_utf8(gone.stdout).unwrap();
-    let gone =
-        "int x = <optimized out>\n    [the function of frame 0 does not preserve VGPR1 for its caller]\n";
+    let gone = "int x = <optimized out>  [the function of frame 0 does not preserve VGPR1 for its caller]\n";
     assert_eq!(words, gone);
 }
 

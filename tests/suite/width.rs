@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::process::Output;
 
 use crate::clean::Inputs;
-use crate::cli::{Ending, program, run, text};
+use crate::cli::{Ending, program, text};
 use crate::cli_options::commands;
 use crate::fixtures::{copy_dump, fixtures, one_line, without_debuggers};
 use crate::support::sample::is_long;
@@ -25,6 +26,11 @@ fn check(what: &str, text: &str) {
         );
     }
     assert!(!text.contains('\u{a0}'), "{what}: a no-break space");
+}
+
+/// The program with lines of the default width.
+fn folded(words: &[&str]) -> Output {
+    program().env_remove("COLUMNS").args(words).output().unwrap()
 }
 
 /// Dumps of several formats with their code: a fault, callers, several kinds, a core and a log without a code object.
@@ -98,6 +104,7 @@ fn no_text_is_wider_than_a_console() {
                 arguments.extend(choice);
                 arguments.extend(if lane == "LANES" { &["--lane", "all"][..] } else { &[] });
                 let mut program = program();
+                program.env_remove("COLUMNS");
                 let output = without_debuggers(&mut program, command).arg(command).args(&arguments).output();
                 let output = text(&output.unwrap().stdout);
                 check(&format!("{command} {arguments:?}"), &output);
@@ -110,7 +117,7 @@ fn no_text_is_wider_than_a_console() {
     for words in FURTHER {
         let words: Vec<&str> =
             words.iter().map(|word| if *word == "DUMP" { &*demo } else { *word }).collect();
-        let output = run(&words);
+        let output = folded(&words);
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         check(&format!("{words:?}"), &text(&output.stdout));
     }
@@ -121,13 +128,30 @@ fn no_text_is_wider_than_a_console() {
 fn the_banner_of_a_server_fits_a_console() {
     for dump in ["dumps/mixed-kinds", "gpucore/gfx90a-split.core"] {
         let dump = fixtures().join(dump);
-        let mut server = Ending(program().arg("serve").arg(dump).args(["--port", "0"]).spawn().unwrap());
+        let mut server = Ending(
+            program().env_remove("COLUMNS").arg("serve").arg(dump).args(["--port", "0"]).spawn().unwrap(),
+        );
         let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map_while(Result::ok);
         let mut banner: Vec<String> = lines.by_ref().take_while(|line| !line.starts_with("Then: ")).collect();
         banner.extend(lines.next());
         assert!(banner.len() > 5 && banner.last().unwrap().contains("monitor help"), "{banner:?}");
         check("serve", &banner.join("\n"));
     }
+}
+
+/// The variable `COLUMNS` changes the width in a pipe; a value below half of a console is none.
+#[test]
+fn the_width_of_a_pipe_can_be_chosen() {
+    let dump = fixtures().join("gpucore/gfx90a-split.core").display().to_string();
+    let lines = |columns: &str| {
+        let output = program().env("COLUMNS", columns).args(["info", &dump]).output().unwrap();
+        let output = text(&output.stdout);
+        let widest = output.lines().map(|line| line.chars().count()).max().unwrap();
+        (output, widest)
+    };
+    let [narrow, wide, default, wrong] = ["60", "200", "0", "80x"].map(lines);
+    assert!(default.1 <= COLUMNS && default.1 > 70 && wrong == default, "{} {}", default.1, wrong.1);
+    assert!(narrow.1 <= 60 && wide.1 > 120 && wide.1 <= 200, "{} {}", narrow.1, wide.1);
 }
 
 /// `--full` changes blanks alone, and each frame and instruction is in one line.
@@ -140,7 +164,8 @@ fn full_text_is_in_whole_lines() {
         &["disassemble", &*calls, "--wave", "1"],
         &["explain", &*calls, "y", "--wave", "1", "--lane", "all"],
     ] {
-        let [folded, whole] = [&[][..], &["--full"]].map(|more| text(&run(&[words, more].concat()).stdout));
+        let [folded, whole] =
+            [&[][..], &["--full"]].map(|more| text(&folded(&[words, more].concat()).stdout));
         assert_eq!(one_line(&folded), one_line(&whole), "{words:?}");
         assert!(whole.lines().count() <= folded.lines().count(), "{words:?}: {whole}");
         let is_start = |line: &&str| line.starts_with('#') || line.contains(" 0x00007f");

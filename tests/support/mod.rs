@@ -43,10 +43,10 @@ pub(crate) fn program() -> &'static str {
 }
 
 /// The program under test, in the repository's folder, with the default actions of signals: processes that a shell starts
-/// in the background inherit ignored ones.
+/// in the background inherit ignored ones. Lines are not folded: their length depends on the folder of the tests.
 pub(crate) fn lanescope() -> Command {
     let mut command = Command::new("/usr/bin/env");
-    command.arg("--default-signal").arg(program()).current_dir(root());
+    command.arg("--default-signal").arg(program()).current_dir(root()).env("COLUMNS", "100000");
     command
 }
 

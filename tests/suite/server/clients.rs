@@ -170,7 +170,7 @@ fn lldb_shows_waves_registers_and_tagged_memory() {
         &said,
         &[
             "stop reason = memory violation",
-            "thread #3: tid = 3, 0x00007fff00001020, name = 'AMDGPU Wave 1:1:1:3 (0,0,0)/2'",
+            "thread #3: tid = 3, 0x00007fff00001020, name = 'AMDGPU Wave 1:1:1:3 (0,0,0)/2, saxpy'",
             "exec = 0xffffffffffffffff",
             "= error: unavailable",
             "0x500007f00000010: 10 11 12 13",

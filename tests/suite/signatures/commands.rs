@@ -352,7 +352,7 @@ fn buckets_have_the_first_and_the_last_dump_and_the_nearest_signature() {
         text(&output.stdout),
         "6 dumps, 3 signatures\n\n\
          ls9:aa  memory violation | leaf < saxpy @ saxpy.hip | load\n    3 dumps, 6 waves, known: issue GPU-812\n    \
-         by time: first c.zip (2026-11-20T11:30:00+02:00), last a.zip\n        (2026-11-20T10:00:01Z)\n\n\
+         by time: first c.zip (2026-11-20T11:30:00+02:00), last a.zip (2026-11-20T10:00:01Z)\n\n\
          ls9:bb  memory violation | leaf < saxpy @ saxpy.hip | store\n    2 dumps, 4 waves, new\n    \
          nearest: ls9:aa (issue GPU-812): the same functions, another kind of access\n    \
          by name: first y.zip, last z.zip\n\n\
