@@ -4,10 +4,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet as Sour
 
 use super::syntax::{MAX_LINE, SyntaxError, lines};
 use crate::clean::clean;
-use crate::report::fold::wrapped;
-
-/// Columns of a line.
-const COLUMNS: usize = 80;
+use crate::report::fold::{CONSOLE, wrapped};
 
 /// A message about a line of a file.
 #[derive(Clone, Debug)]
@@ -40,7 +37,7 @@ impl Snippet<'_> {
         // In front of a name: the number of the line, and ` = `.
         let margin = self.line.unwrap_or_default().to_string().len() + 3;
         let folded = |margin: usize, label: &str, text: &str| {
-            let width = COLUMNS.saturating_sub(margin + label.len() + 2);
+            let width = CONSOLE.saturating_sub(margin + label.len() + 2);
             wrapped(&clean(text), width).join("\n")
         };
         let notes = self.notes.iter();
@@ -55,7 +52,7 @@ impl Snippet<'_> {
             None => title.element(Origin::path(clean(self.file))).elements(notes),
         }];
         let renderer = if is_styled { Renderer::styled() } else { Renderer::plain() };
-        renderer.term_width(COLUMNS).render(&report)
+        renderer.term_width(CONSOLE).render(&report)
     }
 }
 

@@ -35,7 +35,7 @@ const MAX_SOURCES: usize = 32;
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open_quietly(&args.from, targets)?;
     let sessions = dump::sessions(&opened, None)?;
-    let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
+    let sessions = dump::inspected(&sessions);
     if args.json {
         return print_json(out, &Document::new(answer(&opened, &sessions)));
     }

@@ -7,12 +7,11 @@ use super::Failure;
 use crate::capture::{Problem, Severity};
 use crate::clean::clean_lines;
 use crate::notation::counted;
+use crate::report::fold::CONSOLE;
 use crate::report::folded;
 
 /// Maximum number of listed problems without `--verbose`.
 const MAX_LISTED: usize = 8;
-/// Columns without a terminal.
-const COLUMNS: usize = 80;
 
 /// Prints the number of problems. Problems of the user's options, which `info` without them does not have, and reasons
 /// for a dump without waves are listed. `is_verbose`: all problems are.
@@ -37,7 +36,7 @@ fn is_urgent(problem: &Problem) -> bool {
 
 fn print(problems: &[Problem], is_verbose: bool, is_listed: fn(&Problem) -> bool) -> Result<(), Failure> {
     let width = terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
-    for line in lines(problems, width.unwrap_or(COLUMNS), is_verbose, is_listed) {
+    for line in lines(problems, width.unwrap_or(CONSOLE), is_verbose, is_listed) {
         writeln!(anstream::stderr(), "{line}")?;
     }
     Ok(())

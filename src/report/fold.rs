@@ -2,6 +2,8 @@
 
 use crate::work::{self, Count};
 
+/// Columns of a reader that does not report them.
+pub(crate) const CONSOLE: usize = 80;
 /// The separator of columns, and the indent of continued lines.
 pub(super) const GAP: &str = "  ";
 pub(super) const INDENT: &str = "    ";
@@ -164,6 +166,14 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// A text of one line, cut behind that width.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    match text.chars().count() > width {
+        true => text.chars().take(width.saturating_sub(3)).chain("...".chars()).collect(),
+        false => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

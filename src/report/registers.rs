@@ -92,7 +92,7 @@ fn vector(name: &str, dwords: &[(LaneId, Option<u32>)], detail: Detail) -> Strin
     let mut head = name_column(name, VECTOR);
     let mut width = head.chars().count();
     let widest = lines.iter().map(String::len).max().unwrap_or(0);
-    // Eight lanes leave no room for a blank behind a long name.
+    // A line of eight lanes has no column for a blank behind a long name.
     if Style::Plain.columns().is_some_and(|columns| width + widest > columns) {
         (head, width) = (format!("{name}\n{:VECTOR$}", ""), VECTOR);
     }

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 
-use super::fold::{GAP, INDENT, folded};
+use super::fold::{CONSOLE, GAP, INDENT, folded};
 
 /// The style of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -75,9 +75,6 @@ enum Weight {
     Alarm,
     Dim,
 }
-
-/// Columns of a reader that does not report them.
-const CONSOLE: usize = 80;
 
 /// Maximum width of a cell for the alignment of its column; a longer cell does not widen the column.
 const MAX_WIDTH: usize = 256;

@@ -7,6 +7,7 @@ use crate::dwarf::{Location, Storage};
 use crate::notation::counted;
 use crate::notation::lanes::{Texts, are_readable, ranges, texts};
 use crate::postmortem::{ShownWave, ValueCell, ValueMark, ValueRule, VariableStrip};
+use crate::report::fold::shortened;
 use crate::session::address::GLOBAL;
 use crate::session::{Inferred, Inspect, LaneState, LaneStates, LaneValue, ValueState, Variable};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -193,7 +194,7 @@ fn readable(rules: Vec<Texts>, values: &[(LaneId, &str)]) -> Vec<Texts> {
     }
     let mut text = String::new();
     let mut listed = 0;
-    for next in distinct.iter().take(MAX_LISTED).map(|value| short(value)) {
+    for next in distinct.iter().take(MAX_LISTED).map(|value| shortened(value, MAX_LISTED_WIDTH)) {
         if listed > 0 && text.chars().count() + next.chars().count() + 2 > MAX_LISTED_WIDTH {
             break;
         }
@@ -204,14 +205,6 @@ fn readable(rules: Vec<Texts>, values: &[(LaneId, &str)]) -> Vec<Texts> {
     let more = if listed < distinct.len() { " ..." } else { "" };
     let text = format!("{text}{more} ({})", counted(distinct.len(), "value"));
     vec![Texts { lanes: values.iter().map(|(lane, _)| *lane).collect(), text }]
-}
-
-/// A value in a list of several.
-fn short(text: &str) -> String {
-    match text.chars().count() > MAX_LISTED_WIDTH {
-        true => text.chars().take(MAX_LISTED_WIDTH - 3).chain("...".chars()).collect(),
-        false => text.to_owned(),
-    }
 }
 
 /// The quarter of each text among the distinct ones: by number, if all are numbers, else by first lane.

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::super::model::{LaneMark, Model, ShownWave, ValueMark, VariableStrip};
-use super::{COLUMNS, LABEL, MAX_LINES, Rows, one_line};
+use super::{COLUMNS, LABEL, MAX_LINES, Rows};
 use crate::notation::{counted, lanes};
 use crate::report::Style;
-use crate::report::fold::wrapped;
+use crate::report::fold::{shortened, wrapped};
 use crate::units::{LaneId, LaneSet};
 
 /// Rows of the evidence on the first screen, and lines of each.
@@ -22,7 +22,7 @@ pub fn first_screen(model: &Model, style: Style) -> String {
         let _ = writeln!(page, "{line}");
     }
     if let Some(source) = &model.fault.source_line {
-        let _ = writeln!(page, "    {}", one_line(source, COLUMNS - 4));
+        let _ = writeln!(page, "    {}", shortened(source, COLUMNS - 4));
     }
     page.push('\n');
     let mut rows = Rows { page, style };
@@ -44,7 +44,7 @@ pub fn first_screen(model: &Model, style: Style) -> String {
     match &signatures[..] {
         [only] => rows.add("Signature", wrapped(only, COLUMNS - LABEL).into_iter().take(FIRST_LINES)),
         several => {
-            let lines = several.iter().take(MAX_LINES).map(|text| one_line(text, COLUMNS - LABEL));
+            let lines = several.iter().take(MAX_LINES).map(|text| shortened(text, COLUMNS - LABEL));
             let more = several.len().saturating_sub(MAX_LINES);
             rows.add("Signature", lines.chain((more > 0).then(|| format!("and {more} more"))));
         }
@@ -110,7 +110,7 @@ fn lane_rows(wave: &ShownWave, rows: &mut Rows) {
 fn brief(variable: &VariableStrip) -> Option<String> {
     let rule = variable.rules.iter().find(|rule| rule.state != ValueMark::Inactive)?;
     let text = rule_text(rule.state, rule.text.as_deref());
-    Some(one_line(&format!("{} = {text}  lanes {}", variable.name, rule.lanes), COLUMNS - LABEL))
+    Some(shortened(&format!("{} = {text}  lanes {}", variable.name, rule.lanes), COLUMNS - LABEL))
 }
 
 /// A rule, or the state of a missing value.

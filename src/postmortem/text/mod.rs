@@ -117,11 +117,3 @@ fn fold(text: &mut String, line: &str, first: usize, rest: usize) {
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("{INDENT}{line}\n")).collect()
 }
-
-/// The first columns of a text.
-fn one_line(text: &str, width: usize) -> String {
-    match text.chars().count() > width {
-        true => text.chars().take(width.saturating_sub(3)).chain("...".chars()).collect(),
-        false => text.to_owned(),
-    }
-}

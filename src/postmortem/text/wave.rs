@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::super::model::{FrameRow, MemoryPicture, ShownWave, ValueMark, VariableStrip};
-use super::{COLUMNS, MAX_LINES, fold, note, one_line, rule_text};
+use super::{COLUMNS, MAX_LINES, fold, note, rule_text};
 use crate::notation::counted;
-use crate::report::fold::wrapped;
+use crate::report::fold::{shortened, wrapped};
 use crate::session::Scope;
 
 /// Maximum number of variables, and of frames of a stack.
@@ -40,7 +40,7 @@ pub(super) fn variables(wave: &ShownWave) -> String {
                 let indent = if index == 0 { 4 } else { 8 };
                 let more = if index + 1 == MAX_LINES && lines.len() > MAX_LINES { " ..." } else { "" };
                 let _ =
-                    writeln!(text, "{:indent$}{}", "", one_line(&format!("{line}{more}"), COLUMNS - indent));
+                    writeln!(text, "{:indent$}{}", "", shortened(&format!("{line}{more}"), COLUMNS - indent));
             }
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn source(wave: &ShownWave) -> String {
         let mark = if line.is_current { "=>" } else { "  " };
         let waves = if line.waves > 0 { counted(line.waves, "wave") } else { String::new() };
         let line = format!("{mark} {:>5}  {waves:>9}  {}", line.number, line.text.trim_end());
-        let _ = writeln!(text, "{}", one_line(&line, COLUMNS));
+        let _ = writeln!(text, "{}", shortened(&line, COLUMNS));
     }
     text
 }

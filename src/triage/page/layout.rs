@@ -1,7 +1,7 @@
 //! Labelled rows in lines of at most 80 columns.
 
 use crate::report::Style;
-use crate::report::fold::{continued, wrapped};
+use crate::report::fold::{continued, shortened, wrapped};
 
 /// Columns of a line.
 const COLUMNS: usize = 80;
@@ -98,7 +98,7 @@ impl Page {
             line(&if self.is_alarm { style.alarm(&sentence) } else { style.heading(&sentence) });
         }
         if let Some(source) = &self.source {
-            line(&format!("    {}", words_of(source, COLUMNS - 4)));
+            line(&format!("    {}", shortened(source.trim(), COLUMNS - 4)));
         }
         line("");
         for row in &self.rows {
@@ -116,15 +116,6 @@ impl Page {
         }
         text
     }
-}
-
-/// The first line of a text, up to that width.
-fn words_of(text: &str, width: usize) -> String {
-    let text = text.trim();
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(3)).chain("...".chars()).collect()
 }
 
 /// A text that is not folded.
