@@ -303,12 +303,12 @@ fn answered(
     // The signatures of several faults need more than the analysis of all.
     drop(Crashes::of_analysis(opened, &asked, &found, &Rules::default()));
     let sentence = (!matches!(choice, Choice::Ids(_))).then(|| dump::sentence_of(&found, &sessions));
-    let triage::Basis { hung, named, together, classes, partial } = match choice {
-        Choice::Representative => triage::basis(&asked, &found, slim::MAX_HUNG),
-        Choice::Ids(_) | Choice::All => triage::Basis::default(),
+    let basis = match choice {
+        Choice::Representative => triage::basis(&asked, &found),
+        Choice::Ids(_) | Choice::All => slim::Basis::default(),
     };
     let read = sessions.iter().map(Session::touched).collect();
-    Ok((slim::Basis { hung, named, together, classes, partial, read }, sentence))
+    Ok((slim::Basis { read, ..basis }, sentence))
 }
 
 /// Keeps the received part of a core if no dump can be made of it; returns the error with the path or the loss of

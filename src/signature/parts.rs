@@ -164,9 +164,8 @@ impl Scene<'_> {
     /// The facts of a report without a wave.
     fn of_report(&self, cause: &Cause, found: &Triage, sessions: &[&dyn Inspect]) -> Parts {
         let wave = found.suspects.first().map(|suspect| suspect.wave).or(found.waves.chosen);
-        let session = wave
-            .and_then(|wave| Some((sessions.iter().copied().find(|session| session.has_wave(wave))?, wave)));
-        let mut parts = match session.and_then(|(session, wave)| Some((session, session.wave(wave).ok()?))) {
+        let session = wave.and_then(|wave| triage::Scene::new(sessions).session(wave));
+        let mut parts = match session.zip(wave).and_then(|(of, wave)| Some((of, of.wave(wave).ok()?))) {
             Some((session, info)) => self.of_wave(session, &info, found.suspects.first()),
             None => Parts { without_functions: Some("no wave is known".to_owned()), ..Parts::default() },
         };
@@ -181,14 +180,14 @@ impl Scene<'_> {
 
     /// The facts of each group of waves that wait, by stack and state, and the number of waves beyond [`MAX_GROUPS`].
     fn of_hang(&self, sessions: &[&dyn Inspect], hang: &Hang) -> (Vec<(Parts, usize)>, usize) {
+        let scene = triage::Scene::new(sessions);
         let mut groups: Vec<(WaveId, WaveState, Option<Pc>, usize)> = Vec::new();
         let mut known: HashMap<(WaveState, Option<Pc>), usize> = HashMap::new();
         for wait in &hang.waves {
-            if matches!(wait.state, WaveState::Ended | WaveState::Running | WaveState::Unknown) {
+            if !wait.state.is_halted_or_waiting() {
                 continue;
             }
-            let session = sessions.iter().find(|session| session.has_wave(wait.wave));
-            let info = session.and_then(|session| session.wave(wait.wave).ok());
+            let info = scene.info(wait.wave);
             let (pc, count) = info.map_or((None, 1), |info| (info.pc, info.count()));
             let index = *known.entry((wait.state, pc)).or_insert_with(|| {
                 groups.push((wait.wave, wait.state, pc, 0));
@@ -201,7 +200,7 @@ impl Scene<'_> {
         groups.sort_by_key(|(_, state, pc, waves)| (std::cmp::Reverse(*waves), *pc, state.name()));
         let left_out = groups.iter().skip(MAX_GROUPS).map(|(.., waves)| waves).sum();
         let found = groups.into_iter().take(MAX_GROUPS).filter_map(|(wave, state, _, waves)| {
-            let session = sessions.iter().copied().find(|session| session.has_wave(wave))?;
+            let session = scene.session(wave)?;
             let mut parts = self.of_wave(session, &session.wave(wave).ok()?, None);
             parts.cause = "hang".to_owned();
             parts.action = state.name().to_owned();

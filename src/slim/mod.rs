@@ -69,11 +69,12 @@ pub struct Options {
 /// The needs of an analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Basis {
-    /// Waves of dispatches that hang, to keep beside representative ones.
+    /// Waves of dispatches that hang, to keep beside representative ones: all of them if they are few, else some
+    /// work-groups.
     pub hung: BTreeSet<WaveId>,
     /// Further waves that the answer names or examines, to keep beside representative ones.
     pub named: BTreeSet<WaveId>,
-    /// Waves of which all are kept, or none.
+    /// Waves of work-groups whose verdict in a hang needs all of them, or none.
     pub together: Vec<Vec<WaveId>>,
     /// Waves that the answer only counts, alike for it, in the dump's order: the first one of a class that is kept stands
     /// for those that are not. Waves outside of all classes have none.

@@ -7,27 +7,12 @@ use super::analysis::{FULLY_JUDGED, stopped};
 use super::hang::partly_captured;
 use super::listings::MAX_LISTED;
 use super::survey::Survey;
-use super::{Arithmetic, Assertion, Cause, GroupWait, Hang, Triage, WaveState};
+use super::{Arithmetic, Assertion, Cause, GroupWait, Hang, Scene, Triage, WaveState};
 use crate::session::Inspect;
+use crate::slim::{Basis, MAX_HUNG};
 use crate::units::{Pc, WaveId};
 
-/// The waves that an answer rests on.
-#[derive(Clone, Debug, Default)]
-pub struct Basis {
-    /// Waves of dispatches that hang: all of them if they are few, else some work-groups.
-    pub hung: BTreeSet<WaveId>,
-    /// Other waves that the answer names or examines.
-    pub named: BTreeSet<WaveId>,
-    /// Waves of work-groups whose verdict in a hang needs all of them, or none.
-    pub together: Vec<Vec<WaveId>>,
-    /// Waves that the answer treats alike if it does not name them, in the dump's order. A wave in no class is not
-    /// counted.
-    pub classes: Vec<Vec<WaveId>>,
-    /// Ids of dispatches of which the capture may lack live waves.
-    pub partial: HashSet<u32>,
-}
-
-/// What an answer sees of a wave that it only counts.
+/// The facts of a wave that an answer depends on if it only counts the wave.
 #[derive(PartialEq, Eq, Hash)]
 struct Class {
     session: usize,
@@ -42,8 +27,8 @@ struct Class {
     waits: Option<Waits>,
 }
 
-/// What the verdict of a hang sees of a work-group with waves at a barrier: the PCs of the waiting waves, and the states
-/// of those that are missing and of those that signalled the barrier.
+/// The facts of a work-group with waves at a barrier that the verdict of a hang depends on: the PCs of the waiting waves,
+/// and the states of those that are missing and of those that signalled the barrier.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Waits {
     waiting: BTreeSet<Option<Pc>>,
@@ -52,9 +37,10 @@ struct Waits {
     is_deadlock: bool,
 }
 
-/// The basis of the answer about all waves of these sessions. `most`: the number of hung waves that are few.
+/// The basis of the answer about all waves of these sessions, without the memory that they read.
 #[must_use]
-pub fn basis(sessions: &[&dyn Inspect], found: &Triage, most: usize) -> Basis {
+pub fn basis(sessions: &[&dyn Inspect], found: &Triage) -> Basis {
+    let scene = Scene::new(sessions);
     let mut basis = Basis { named: named(found), ..Basis::default() };
     let survey = Survey::of(sessions, None);
     // The groups of a fault of memory that are examined, and one whose presence shows that there are more.
@@ -73,9 +59,9 @@ pub fn basis(sessions: &[&dyn Inspect], found: &Triage, most: usize) -> Basis {
     let is_hang = found.cause == Some(Cause::Hang);
     let states: HashMap<WaveId, WaveState> =
         hang.iter().flat_map(|hang| &hang.waves).map(|of| (of.wave, of.state)).collect();
-    let waits = waits(hang, &states, sessions);
+    let waits = waits(hang, &states, scene);
     if let Some(hang) = hang.filter(|_| is_hang) {
-        basis.hung = hung(hang, &waits, sessions, most);
+        basis.hung = hung(hang, &waits, scene);
         basis.together = hang.groups.iter().map(GroupWait::waves).collect();
     }
     let mut classes: HashMap<Class, usize> = HashMap::new();
@@ -89,10 +75,7 @@ pub fn basis(sessions: &[&dyn Inspect], found: &Triage, most: usize) -> Basis {
             }
             let state = states.get(&info.wave).copied();
             // A signature names the code at which waves wait.
-            let is_waiting = is_hang
-                && state.is_some_and(|state| {
-                    !matches!(state, WaveState::Ended | WaveState::Running | WaveState::Unknown)
-                });
+            let is_waiting = is_hang && state.is_some_and(WaveState::is_halted_or_waiting);
             let class = Class {
                 session: index,
                 agent: info.agent,
@@ -132,14 +115,9 @@ fn named(found: &Triage) -> BTreeSet<WaveId> {
 fn waits(
     hang: Option<&Hang>,
     states: &HashMap<WaveId, WaveState>,
-    sessions: &[&dyn Inspect],
+    scene: Scene<'_>,
 ) -> HashMap<WaveId, Waits> {
-    let pc = |wave: &WaveId| {
-        sessions
-            .iter()
-            .find(|session| session.has_wave(*wave))
-            .and_then(|session| session.wave(*wave).ok()?.pc)
-    };
+    let pc = |wave: &WaveId| scene.info(*wave)?.pc;
     let of = |group: &GroupWait| {
         let states = |waves: &[WaveId]| waves.iter().filter_map(|wave| states.get(wave).copied()).collect();
         Waits {
@@ -158,24 +136,16 @@ fn waits(
         .collect()
 }
 
-/// The waves of the dispatches that hang if they are at most `most`, else those of the first work-group of each kind of
-/// waits.
-fn hung(
-    hang: &Hang,
-    waits: &HashMap<WaveId, Waits>,
-    sessions: &[&dyn Inspect],
-    most: usize,
-) -> BTreeSet<WaveId> {
-    let dispatch = |wave: WaveId| {
-        let session = sessions.iter().find(|session| session.has_wave(wave));
-        session.and_then(|session| session.wave(wave).ok()?.dispatch)
-    };
+/// The waves of the dispatches that hang if they are at most [`MAX_HUNG`], else those of the first work-group of each kind
+/// of waits.
+fn hung(hang: &Hang, waits: &HashMap<WaveId, Waits>, scene: Scene<'_>) -> BTreeSet<WaveId> {
+    let dispatch = |wave: WaveId| scene.info(wave)?.dispatch;
     let is_waiting = |state| matches!(state, WaveState::Spinning | WaveState::AtBarrier);
     let waiting = hang.waves.iter().filter(|wait| is_waiting(wait.state));
     let dispatches: HashSet<Option<u32>> = waiting.map(|wait| dispatch(wait.wave)).collect();
     let all = hang.waves.iter().map(|wait| wait.wave).filter(|wave| dispatches.contains(&dispatch(*wave)));
     let all: BTreeSet<WaveId> = all.collect();
-    if all.len() <= most {
+    if all.len() <= MAX_HUNG {
         return all;
     }
     let mut first: BTreeMap<(Option<u32>, &Waits), &GroupWait> = BTreeMap::new();

@@ -33,7 +33,7 @@ pub use access::{
     PatternOf, Suspect, Term, UnknownAddressCause, UnknownLanes, Variable,
 };
 pub use analysis::{Question, triage};
-pub use basis::{Basis, basis};
+pub use basis::basis;
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use faulted::{FaultedAt, faulted, faulted_lines};
 pub use hang::{GroupWait, Hang, NameInference, PolledValue, WaitPlace, WaveState, WaveWait};

@@ -78,6 +78,13 @@ names!(WaveState {
     Self::Unknown => "unknown",
 });
 
+impl WaveState {
+    /// Whether the wave does not go on by itself, as far as its code shows: the signature of a hang has its place.
+    pub(crate) fn is_halted_or_waiting(self) -> bool {
+        !matches!(self, Self::Ended | Self::Running | Self::Unknown)
+    }
+}
+
 /// The waits of a work-group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupWait {

@@ -18,7 +18,7 @@ use crate::support::sample::{is_long, sampled};
 
 const MOMENT: Moment = Moment { distance: 3, has_report: true, lacks_memory: false };
 
-/// What a small dump keeps of an analysis.
+/// The parts of an analysis that a small dump keeps.
 #[derive(Debug, PartialEq)]
 struct Answer {
     sentence: String,
@@ -56,9 +56,8 @@ fn answer(dump: &Arc<Dump>) -> (Answer, Basis) {
         hang: hang.map(|hang| (hang.is_hang, hang.is_deadlock)),
         signatures: signatures.map(|of| (of.text, of.waves)).collect(),
     };
-    let triage::Basis { hung, named, together, classes, partial } =
-        triage::basis(&sessions, &found, MAX_HUNG);
-    (answer, Basis { hung, named, together, classes, partial, read: vec![session.touched()] })
+    let basis = triage::basis(&sessions, &found);
+    (answer, Basis { read: vec![session.touched()], ..basis })
 }
 
 /// Whether the accesses of some waves are unknown if a page is reported that no captured access is on.
