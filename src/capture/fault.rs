@@ -37,6 +37,8 @@ pub struct Fault {
     pub process: Option<u32>,
     /// Whether the capture is of another process.
     pub is_of_other_process: bool,
+    /// Whether the capture, which lists all GPUs of its process, lacks the GPU.
+    pub is_of_other_gpu: bool,
     /// The failed assertion, if the program printed it.
     pub assertion: Option<FailedAssertion>,
     /// The first reporter.
@@ -73,12 +75,19 @@ impl Fault {
         if self.is_of_other_process {
             return Some(Foreign::Process);
         }
-        match self.client.as_deref()? {
-            DRIVER => Some(Foreign::Driver),
-            // Their vector and scalar caches.
-            client if client.starts_with("TCP") || client.starts_with("SQC") => None,
-            _ => Some(Foreign::Client),
+        if self.is_of_other_gpu {
+            return Some(Foreign::Gpu);
         }
+        let of_client = match self.client.as_deref() {
+            None => None,
+            Some(DRIVER) => Some(Foreign::Driver),
+            // Their vector and scalar caches.
+            Some(client) if client.starts_with("TCP") || client.starts_with("SQC") => None,
+            Some(_) => Some(Foreign::Client),
+        };
+        let is_without_waves = |ring: &str| RINGS_WITHOUT_WAVES.iter().any(|kind| ring.starts_with(kind));
+        let of_ring = self.ring.as_deref().filter(|ring| is_without_waves(ring));
+        of_client.or(of_ring.map(|_| Foreign::Ring))
     }
 
     /// The reported page of an access to memory, or the address that the user gives.
@@ -91,15 +100,22 @@ impl Fault {
 /// The client of accesses in the driver's own address space, VMID 0: no wave runs there.
 pub const DRIVER: &str = "driver (VMID 0)";
 
+/// Beginnings of the names of rings that run no waves: copies, and media (`amdgpu_ring_init` and its callers).
+const RINGS_WITHOUT_WAVES: [&str; 8] = ["sdma", "page", "uvd", "vce", "vcn", "jpeg", "vpe", "umsch"];
+
 /// A fact by which a report is not about the captured waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Foreign {
     /// The report is of another process than the capture.
     Process,
+    /// The report is of a GPU that the capture's process does not have.
+    Gpu,
     /// The access was in the driver's own address space.
     Driver,
     /// The client runs no waves: the command processor, copies (SDMA), media.
     Client,
+    /// The ring runs no waves: copies (SDMA), media.
+    Ring,
 }
 
 /// Maximum number of reported faults of a capture: a kernel log repeats faults for as long as it runs. A list of that
@@ -284,8 +300,10 @@ values! {
     }
     Foreign {
         Process "process",
+        Gpu "gpu",
         Driver "driver",
         Client "client",
+        Ring "ring",
     }
     FaultAccess {
         Read "read",

@@ -62,7 +62,9 @@ fn foreign(why: Foreign) -> &'static str {
     match why {
         Foreign::Process => "the capture is of another process",
         Foreign::Driver => "the driver's own address space",
+        Foreign::Gpu => "the capture has no such GPU",
         Foreign::Client => "the client runs none",
+        Foreign::Ring => "the ring runs none",
     }
 }
 
@@ -70,7 +72,7 @@ fn foreign(why: Foreign) -> &'static str {
 fn lost_row(fault: &Fault) -> Option<&'static str> {
     let is_lost =
         fault.source == FaultSource::KernelLog && fault.kind == FaultKind::Page && fault.address.is_none();
-    is_lost.then_some("its row `in page starting at address` is missing")
+    is_lost.then_some("its row `in page starting at address` is missing, or its address is cut")
 }
 
 /// The access with its address: `write to page 0x1000`.
@@ -242,8 +244,8 @@ pub struct ReportedFault {
     pub kernel: Option<String>,
     /// Process id.
     pub process: Option<u32>,
-    /// Why the report is not about the captured waves: `process` (the capture is of another one), `driver` (its own
-    /// address space), `client` (one that runs no waves).
+    /// Why the report is not about the captured waves: `process` (the capture is of another one), `gpu` (the capture's
+    /// process does not have it), `driver` (its own address space), `client` or `ring` (one that runs no waves).
     pub foreign: Option<Foreign>,
     /// The assertion of a report of one.
     pub assertion: Option<ReportedAssertion>,

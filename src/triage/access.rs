@@ -286,6 +286,8 @@ pub enum Evidence {
     Client(&'static str),
     /// The direction equals the reported one.
     Direction(&'static str),
+    /// Reports of several GPUs or processes name the page, and not all of them this kind of access.
+    Disputed,
     /// The private memory of the wave may be on the reported page: its place is unknown.
     PrivatePlace,
     /// No page is reported, and no address is known to be bad.
@@ -384,6 +386,9 @@ impl Evidence {
             }
             Self::Client(value) => format!("the report names a client of {value}"),
             Self::Direction(value) => format!("the report names a {value}"),
+            Self::Disputed => {
+                "several GPUs or processes report that page, and not all of them such an access".to_owned()
+            }
             Self::NothingBad => {
                 "none of its addresses is known to be bad: only the distance to the PC counts".to_owned()
             }

@@ -141,14 +141,19 @@ impl<'a> Judge<'a> {
         let is_aperture = self.is_aperture(wave);
         let (mut has_bad, mut has_unknown_place) = (false, false);
         let mut by_fit: [Class; 4] = Default::default();
+        // On pages whose reports all name another access: they count where no other page fits.
+        let mut contradicted: [Class; 2] = Default::default();
         for address in &look.addresses {
             let mut noted = Vec::new();
             let fit = self.fit(wave, *address, access, is_aperture, &mut |new| noted.push(new));
-            let slot = match fit {
-                Fit::OnPage => 0,
-                Fit::SamePage => 1,
-                Fit::Bad => 2,
-                Fit::NotCaptured => 3,
+            let class = match fit {
+                Fit::OnPage | Fit::SamePage if self.contradicts(access, &noted) => {
+                    contradicted.get_mut(usize::from(fit != Fit::OnPage))
+                }
+                Fit::OnPage => by_fit.get_mut(0),
+                Fit::SamePage => by_fit.get_mut(1),
+                Fit::Bad => by_fit.get_mut(2),
+                Fit::NotCaptured => by_fit.get_mut(3),
                 Fit::UnknownPrivate => {
                     has_unknown_place = true;
                     continue;
@@ -156,12 +161,16 @@ impl<'a> Judge<'a> {
                 Fit::Unsure | Fit::Unknown | Fit::Recovered | Fit::Fine => continue,
             };
             has_bad = true;
-            if let Some((lanes, addresses, evidence)) = by_fit.get_mut(slot) {
+            if let Some((lanes, addresses, evidence)) = class {
                 *lanes = lanes.or(address.lane.map_or(LaneSet::default(), LaneSet::one));
                 addresses.push(*address);
                 noted.retain(|new| !evidence.contains(new));
                 evidence.append(&mut noted);
             }
+        }
+        let [on_page, same_page, ..] = &mut by_fit;
+        if on_page.1.is_empty() && same_page.1.is_empty() {
+            [*on_page, *same_page] = contradicted;
         }
         let is_unknown = look.unknown.is_some();
         if look.exec_changed.is_some() {
@@ -378,36 +387,59 @@ impl<'a> Judge<'a> {
         Fit::Fine
     }
 
+    /// The reports of the pages in the evidence of an access; without one all.
+    fn reports(&self, evidence: &[Evidence]) -> Vec<&'a Fault> {
+        let on: Vec<u64> = evidence.iter().filter_map(Evidence::page).collect();
+        let is_of = |(page, _): &&(FaultAddress, &Fault)| on.is_empty() || on.contains(&page.start);
+        self.pages.iter().filter(is_of).map(|(_, fault)| *fault).collect()
+    }
+
+    /// Whether direction or client of all reports in the evidence contradict an access.
+    fn contradicts(&self, access: &Access, evidence: &[Evidence]) -> bool {
+        let reports = self.reports(evidence);
+        !reports.is_empty()
+            && reports.iter().all(|fault| compared(access, fault).iter().any(|(agrees, _)| !agrees))
+    }
+
     /// Compares direction and client with the reports. Returns whether all of them contradict.
     fn directions(&self, access: &Access, evidence: &mut Vec<Evidence>) -> bool {
-        let (mut agreed, mut contradicted) = (None, 0);
-        for (_, fault) in &self.pages {
-            let is_write = access.direction != Direction::Load;
-            let is_scalar = matches!(access.family, Family::Scalar | Family::ScalarBuffer);
-            let by_direction = match reported(fault) {
-                Some(FaultAccess::Write) => Some((is_write, Evidence::Direction("write"))),
-                Some(FaultAccess::Read) => {
-                    Some((access.direction == Direction::Load, Evidence::Direction("read")))
-                }
-                _ => None,
-            };
-            let by_client = match fault.client.as_deref() {
-                Some(client) if client.starts_with("SQC") => {
-                    Some((is_scalar, Evidence::Client("scalar memory")))
-                }
-                Some("TCP") => Some((!is_scalar, Evidence::Client("vector memory"))),
-                _ => None,
-            };
-            let all = [by_direction, by_client].into_iter().flatten();
-            if all.clone().any(|(agrees, _)| !agrees) {
-                contradicted += 1;
-            } else if agreed.is_none() {
-                agreed = Some(all.map(|(_, evidence)| evidence).collect::<Vec<_>>());
-            }
+        let reports = self.reports(evidence);
+        if self.contradicts(access, evidence) {
+            return true;
         }
-        evidence.extend(agreed.into_iter().flatten());
-        contradicted > 0 && contradicted == self.pages.len()
+        let (agreeing, contradicting): (Vec<_>, Vec<_>) = reports
+            .iter()
+            .map(|fault| (*fault, compared(access, fault)))
+            .partition(|(_, facts)| facts.iter().all(|(agrees, _)| *agrees));
+        let Some((first, facts)) = agreeing.first() else { return false };
+        let is_on_page = evidence.iter().any(|one| one.page().is_some());
+        // One GPU may report a read and a write of a page by one process. Of the reports of several, the own is unknown.
+        let origin = |fault: &Fault| (fault.device.clone(), fault.node, fault.process);
+        let is_one = is_on_page && reports.iter().all(|fault| origin(fault) == origin(first));
+        if is_one || contradicting.is_empty() && agreeing.iter().all(|(_, other)| other == facts) {
+            evidence.extend(facts.iter().map(|(_, evidence)| evidence.clone()));
+        } else if is_on_page && !contradicting.is_empty() {
+            evidence.push(Evidence::Disputed);
+        }
+        false
     }
+}
+
+/// Direction and client of a report, if it names them, and whether those of an access agree.
+fn compared(access: &Access, fault: &Fault) -> Vec<(bool, Evidence)> {
+    let is_load = access.direction == Direction::Load;
+    let is_scalar = matches!(access.family, Family::Scalar | Family::ScalarBuffer);
+    let by_direction = match reported(fault) {
+        Some(FaultAccess::Write) => Some((!is_load, Evidence::Direction("write"))),
+        Some(FaultAccess::Read) => Some((is_load, Evidence::Direction("read"))),
+        _ => None,
+    };
+    let by_client = match fault.client.as_deref() {
+        Some(client) if client.starts_with("SQC") => Some((is_scalar, Evidence::Client("scalar memory"))),
+        Some("TCP") => Some((!is_scalar, Evidence::Client("vector memory"))),
+        _ => None,
+    };
+    [by_direction, by_client].into_iter().flatten().collect()
 }
 
 /// Whether reports beyond the limit may lack in a list: their pages are unknown.

@@ -194,6 +194,7 @@ fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
     let is_open = is_choice(first) && rivals > 0 || others().filter(is_rival).any(is_choice);
     match best.fit {
         _ if best.is_contradicted || best.look.way.distance == 0 => Confidence::Possible,
+        _ if best.evidence.contains(&Evidence::Disputed) => Confidence::Possible,
         Fit::OnPage | Fit::Bad if is_open => Confidence::Possible,
         Fit::OnPage if best.look.is_doubtful && rivals > 0 => Confidence::Possible,
         Fit::OnPage => {

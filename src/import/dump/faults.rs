@@ -59,8 +59,9 @@ impl Builder<'_, '_> {
                 ring: problems.text(&key, "ring", &entry.ring),
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 process: problems.small(&key, "process", &entry.process),
-                // `faults::identify` compares the processes.
+                // `faults::identify` compares process and GPU.
                 is_of_other_process: false,
+                is_of_other_gpu: false,
                 assertion: problems.assertion(&key, &entry.assertion),
                 source,
                 place,

@@ -1,11 +1,11 @@
 //! Device core dumps of the kernel (`/sys/class/drm/card0/device/devcoredump/data`, amdgpu_dev_coredump.c): ring, process
 //! and page of a reset.
 
-use super::kernel_log::register;
-use super::line::{self, after, from, name, pointer};
+use super::kernel_log::{padded_page, register};
+use super::line::{self, after, from, name};
 use super::page_fault::{MMHUB, apply};
 use crate::arch::FaultStatus;
-use crate::capture::{Fault, FaultAddress, FaultKind, FaultSource, FileLocation, PAGE};
+use crate::capture::{Fault, FaultAddress, FaultKind, FaultSource, FileLocation};
 use crate::import::text::{Cursor, find};
 
 /// A line of a dump.
@@ -51,8 +51,7 @@ pub(super) fn hub(text: &[u8], _: usize) -> Option<line::Row> {
 pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
     let mut cursor = Cursor::new(from(text, at));
     let _ = cursor.take(":");
-    let (address, _) = pointer(cursor.rest)?;
-    Some(row(Row::Page(FaultAddress { bytes: PAGE, ..address })))
+    padded_page(cursor.rest).map(|page| row(Row::Page(page)))
 }
 
 /// `Protection fault status register: 0x301031`

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::merge::Own;
 use crate::capture::{AgentInference, Capture, Fault};
 
-/// Marks reports of other processes, and names the agents of reports by their numbers: the agent of another report with the same number, or the only GPU of
-/// a core. The driver numbers processors and GPUs together, so a number alone names none of several GPUs. These agents
-/// are marked as inferred.
+/// Marks reports of other processes and GPUs, and names the agents of reports by their numbers: the agent of another
+/// report with the same number, or the only GPU of a core. The driver numbers processors and GPUs together, so a number
+/// alone names none of several GPUs. These agents are marked as inferred.
 pub(in crate::import) fn identify(capture: &mut Capture) {
-    let process = capture.provenance.process;
-    for fault in &mut capture.faults {
-        fault.is_of_other_process = process.zip(fault.process).is_some_and(|(own, of)| own != of);
-    }
+    let own = Own::of(capture);
+    capture.faults.iter_mut().for_each(|fault| own.mark(fault));
     let only = match capture.agents.as_slice() {
         // A core lists all GPUs of its process, with the driver's facts. Other captures may list those of waves alone.
         [agent] if agent.hardware.is_some() => Some(agent.id),

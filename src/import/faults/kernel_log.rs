@@ -50,8 +50,25 @@ pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
     Some(row(Row::Header { is_mmhub, is_driver: vmid == Some(0), process: process_id(text) }))
 }
 
+/// Digits of an address and of a register, which the driver pads with zeros: fewer are the beginning of a line that was
+/// cut.
+const DIGITS: (usize, usize) = (16, 8);
+
 pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
-    let (address, _) = pointer(text.get(at..)?)?;
+    padded_page(from(text, at)).map(|page| row(Row::Page(page)))
+}
+
+/// The page at a pointer that is known whole.
+pub(super) fn padded_page(text: &[u8]) -> Option<FaultAddress> {
+    let (address, rest) = pointer(text)?;
+    let digits = text.strip_suffix(rest)?.trim_ascii_start().strip_prefix(b"0x")?;
+    (digits.len() >= DIGITS.0 || rest.starts_with(b" from "))
+        .then_some(FaultAddress { bytes: PAGE, ..address })
+}
+
+/// `Failing VM page: 0x7f0000201000` of RADV, which pads nothing.
+pub(super) fn failing_page(text: &[u8], at: usize) -> Option<line::Row> {
+    let (address, _) = pointer(from(text, at))?;
     Some(row(Row::Page(FaultAddress { bytes: PAGE, ..address })))
 }
 
@@ -60,8 +77,15 @@ pub(super) fn old_page(text: &[u8], at: usize) -> Option<line::Row> {
     page(text, at.checked_sub("0x".len())?)
 }
 
+/// The driver pads the register behind the colon; RADV has a blank there, and pads nothing.
 pub(super) fn status(text: &[u8], at: usize) -> Option<line::Row> {
-    register(text.get(at..)?).map(|status| row(Row::Status(status)))
+    let value = from(text, at);
+    let digits =
+        value.strip_prefix(b"0x").map(|value| value.iter().take_while(|byte| byte.is_ascii_hexdigit()));
+    if digits.is_some_and(|digits| digits.count() < DIGITS.1) {
+        return None;
+    }
+    register(value).map(|status| row(Row::Status(status)))
 }
 
 /// The value of a register, which a byte follows.
@@ -90,7 +114,10 @@ pub(super) fn process(text: &[u8], _: usize) -> Option<line::Row> {
 
 fn process_id(text: &[u8]) -> Option<u32> {
     let text = after(text, "rocess ").or_else(|| after(text, "rocess: "))?;
-    line::process(after(text, " pid ")?)
+    let text = after(text, " pid ")?;
+    // The thread is behind it: a number at the end of a line may lack digits.
+    let end = text.iter().position(|byte| !byte.is_ascii_digit())?;
+    from(text, end).starts_with(b" thread ").then(|| line::process(text))?
 }
 
 /// Whether the driver printed a line: its name is before the message.

@@ -3,6 +3,7 @@
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 
+use super::lead::Start::{self, Any, Before, Driver};
 use super::{DEVICE_DUMP, MARK, assertion, device_dump, kernel_log, queue, runtime};
 use crate::capture::{Fault, FaultAddress, FaultSource, PAGE};
 use crate::clean::clean;
@@ -48,78 +49,82 @@ pub(super) struct Address {
 /// a byte behind it is not known whole.
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
-/// A mark in a line, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Rule); 56] = [
-    ("Kernel '", queue::offload_kernel),
-    (MARK, runtime::access_fault),
-    ("Memory exception on virtual address ", runtime::memory_exception),
-    ("Memory critical error by agent node-", runtime::memory_in_use),
-    ("MMU fault: 0x", runtime::mmu_fault),
-    ("HW fault: reset_type=", runtime::reset),
-    ("HW Exception by GPU node-", runtime::hardware_exception),
-    ("[GPU Memory Error] ", runtime::gpu_memory_error),
-    ("HSA_AMD_GPU_MEMORY_FAULT_EVENT", runtime::system_event),
-    ("Faulting page: ", runtime::faulting_page),
-    ("xxx (", runtime::masked_page),
-    ("Kernel Name: ", queue::kernel_name),
-    ("Queue error state in GPU agent: ", queue::error_state),
-    ("Queue ID: ", queue::error_state_reason),
-    (queue::ABORT, queue::abort),
-    ("Queue error (", queue::error),
-    ("HSA_STATUS_ERROR_", queue::status),
-    ("illegal memory access was encountered", queue::sentence),
-    ("unspecified launch failure", queue::sentence),
-    ("device-side assert triggered", queue::sentence),
-    ("hipErrorIllegalAddress", queue::code),
-    ("CUDA_ERROR_ILLEGAL_ADDRESS", queue::code),
-    ("hipErrorLaunchFailure", queue::code),
-    ("hipErrorAssert", queue::code),
-    ("hipError_t(", queue::number),
-    ("ssertion", assertion::failed),
-    ("GPU reset begin!", kernel_log::hang),
-    (" timeout, signaled seq=", kernel_log::ring_timeout),
-    (" timeout, but soft recovered", kernel_log::ring_timeout),
-    (" ring reset", kernel_log::ring_reset),
-    (" reset succeeded", kernel_log::ring_reset),
-    (" reset failed", kernel_log::ring_reset),
-    ("qcm fence wait loop timeout expired", kernel_log::alone),
-    ("The cp might be in an unrecoverable state due to an unsuccessful queues preemption", kernel_log::alone),
-    ("HIQ MQD's queue_doorbell_id0 is not 0", kernel_log::hang_of_queues),
-    ("failed to respond to msg=", kernel_log::hang_of_queues),
-    ("MES failed to response msg=", kernel_log::hang_of_queues),
-    ("MES might be in unrecoverable state, issue a GPU reset", kernel_log::alone),
-    ("failed to remove hardware queue from MES, doorbell=", kernel_log::hang_of_queues),
-    ("uncorrectable hardware errors detected in ", kernel_log::hardware_errors),
-    (DEVICE_DUMP, device_dump::begin),
-    ("process_name: ", device_dump::process),
-    ("Ring Name: ", device_dump::ring),
-    ("Page fault observed", device_dump::hub),
-    ("Faulty page starting at address", device_dump::page),
-    ("Protection fault status register:", device_dump::status),
-    ("page fault (", kernel_log::header),
-    ("page starting at address ", kernel_log::page),
-    ("at page 0x", kernel_log::old_page),
-    ("VM page: ", kernel_log::page),
-    ("PROTECTION_FAULT_STATUS:", kernel_log::status),
-    ("lient ID: ", kernel_log::client),
-    ("CLIENT_ID: ", kernel_log::client),
-    ("rocess ", kernel_log::process),
-    ("rocess: ", kernel_log::process),
-    ("Node: ", runtime::node),
+/// A mark in a line, the start of its message, and the rule for lines with it. The first rule that accepts a line counts.
+const RULES: [(&str, Start, Rule); 56] = [
+    ("Kernel '", Any, queue::offload_kernel),
+    (MARK, Before(1), runtime::access_fault),
+    ("Memory exception on virtual address ", Before(0), runtime::memory_exception),
+    ("Memory critical error by agent node-", Before(0), runtime::memory_in_use),
+    ("MMU fault: 0x", Before(0), runtime::mmu_fault),
+    ("HW fault: reset_type=", Before(0), runtime::reset),
+    ("HW Exception by GPU node-", Before(0), runtime::hardware_exception),
+    ("[GPU Memory Error] ", Before(0), runtime::gpu_memory_error),
+    ("HSA_AMD_GPU_MEMORY_FAULT_EVENT", Before("System event (".len()), runtime::system_event),
+    ("Faulting page: ", Before(0), runtime::faulting_page),
+    ("xxx (", Any, runtime::masked_page),
+    ("Kernel Name: ", Before(0), queue::kernel_name),
+    ("Queue error state in GPU agent: ", Before(0), queue::error_state),
+    ("Queue ID: ", Before(0), queue::error_state_reason),
+    (queue::ABORT, Any, queue::abort),
+    ("Queue error (", Before(0), queue::error),
+    ("HSA_STATUS_ERROR_", Any, queue::status),
+    ("illegal memory access was encountered", Any, queue::sentence),
+    ("unspecified launch failure", Any, queue::sentence),
+    ("device-side assert triggered", Any, queue::sentence),
+    ("hipErrorIllegalAddress", Any, queue::code),
+    ("CUDA_ERROR_ILLEGAL_ADDRESS", Any, queue::code),
+    ("hipErrorLaunchFailure", Any, queue::code),
+    ("hipErrorAssert", Any, queue::code),
+    ("hipError_t(", Any, queue::number),
+    ("ssertion", Any, assertion::failed),
+    ("GPU reset begin!", Driver, kernel_log::hang),
+    (" timeout, signaled seq=", Driver, kernel_log::ring_timeout),
+    (" timeout, but soft recovered", Driver, kernel_log::ring_timeout),
+    (" ring reset", Driver, kernel_log::ring_reset),
+    (" reset succeeded", Driver, kernel_log::ring_reset),
+    (" reset failed", Driver, kernel_log::ring_reset),
+    ("qcm fence wait loop timeout expired", Driver, kernel_log::alone),
+    (
+        "The cp might be in an unrecoverable state due to an unsuccessful queues preemption",
+        Driver,
+        kernel_log::alone,
+    ),
+    ("HIQ MQD's queue_doorbell_id0 is not 0", Driver, kernel_log::hang_of_queues),
+    ("failed to respond to msg=", Driver, kernel_log::hang_of_queues),
+    ("MES failed to response msg=", Driver, kernel_log::hang_of_queues),
+    ("MES might be in unrecoverable state, issue a GPU reset", Driver, kernel_log::alone),
+    ("failed to remove hardware queue from MES, doorbell=", Driver, kernel_log::hang_of_queues),
+    ("uncorrectable hardware errors detected in ", Driver, kernel_log::hardware_errors),
+    (DEVICE_DUMP, Before(0), device_dump::begin),
+    ("process_name: ", Before(0), device_dump::process),
+    ("Ring Name: ", Before(0), device_dump::ring),
+    ("Page fault observed", Before(0), device_dump::hub),
+    ("Faulty page starting at address", Before(0), device_dump::page),
+    ("Protection fault status register:", Before(0), device_dump::status),
+    ("page fault (", Driver, kernel_log::header),
+    ("page starting at address ", Driver, kernel_log::page),
+    ("at page 0x", Driver, kernel_log::old_page),
+    ("Failing VM page: ", Driver, kernel_log::failing_page),
+    ("PROTECTION_FAULT_STATUS:", Driver, kernel_log::status),
+    ("lient ID: ", Driver, kernel_log::client),
+    ("CLIENT_ID: ", Driver, kernel_log::client),
+    ("rocess ", Driver, kernel_log::process),
+    ("rocess: ", Driver, kernel_log::process),
+    ("Node: ", Before(0), runtime::node),
 ];
 
 /// Recognizes lines of reports.
 #[derive(Debug)]
 pub(super) struct Grammar {
     marks: Option<AhoCorasick>,
-    rules: Vec<(Finder<'static>, Rule)>,
+    rules: Vec<(Finder<'static>, Start, Rule)>,
 }
 
 impl Grammar {
     pub(super) fn new() -> Self {
-        let rules = RULES.iter().map(|(mark, rule)| (Finder::new(*mark), *rule)).collect();
+        let rules = RULES.iter().map(|(mark, start, rule)| (Finder::new(*mark), *start, *rule)).collect();
         // Without the automaton each line is searched for each mark.
-        Self { marks: AhoCorasick::new(RULES.iter().map(|(mark, _)| mark)).ok(), rules }
+        Self { marks: AhoCorasick::new(RULES.iter().map(|(mark, ..)| mark)).ok(), rules }
     }
 
     /// Whether a line has a mark: most lines of a log have none.
@@ -148,11 +153,23 @@ impl Grammar {
         if is_of_people(text) {
             return None;
         }
-        self.rules.iter().find_map(|(mark, rule)| {
+        let (row, is_led) = self.rules.iter().find_map(|(mark, start, rule)| {
             let at = mark.find(text)?;
-            rule(text, at + mark.needle().len())
-        })
+            let row = rule(text, at + mark.needle().len())?;
+            let is_led = start.is_led(text, at) || is_alone(text, &row);
+            Some((row, is_led))
+        })?;
+        is_led.then_some(row)
     }
+}
+
+/// Whether a report of a program behind another one's words is whole, and ends its line.
+fn is_alone(text: &[u8], row: &Row) -> bool {
+    let Row::Whole(fault) = row else { return false };
+    let end = text.trim_ascii_end();
+    let reason = memchr::memmem::rfind(end, b". Reason: ").and_then(|at| text.get(at + 2..end.len()));
+    fault.address.is_some()
+        && reason.and_then(|text| text.strip_suffix(b".")).is_some_and(|text| !text.contains(&b'.'))
 }
 
 /// Whether people wrote a line: a traced or typed command, a comment, a search for messages.

@@ -9,25 +9,50 @@ use crate::capture::{Agent, Capture, Fault, FaultAddress, FaultKind, FaultReport
 #[derive(Clone, Debug, Default)]
 pub(in crate::import) struct Own {
     process: Option<u32>,
-    /// PCI addresses of the GPUs.
-    locations: Vec<u32>,
+    /// PCI addresses and ids of the GPUs.
+    gpus: Vec<(u32, u32)>,
+    /// Whether these are all GPUs of the process: a core lists them, with the driver's facts.
+    has_all_gpus: bool,
 }
+
+/// Bus and device of a PCI address: the driver's location has no domain, and may have a part of a GPU for the function.
+const BUS_AND_DEVICE: u32 = 0xfff8;
 
 impl Own {
     pub(in crate::import) fn of(capture: &Capture) -> Self {
-        let hardware = capture.agents.iter().filter_map(|agent| agent.hardware.as_ref());
-        Self { process: capture.provenance.process, locations: hardware.map(|of| of.location).collect() }
+        let gpu = |agent: &Agent| Some((agent.hardware.as_ref()?.location, agent.id));
+        let gpus: Vec<_> = capture.agents.iter().filter_map(gpu).collect();
+        let has_all_gpus = !gpus.is_empty() && gpus.len() == capture.agents.len();
+        Self { process: capture.provenance.process, gpus, has_all_gpus }
     }
 
-    /// Whether a report is of the capture's process, else of its GPU.
-    fn has(&self, fault: &Fault) -> bool {
-        match self.process.zip(fault.process) {
-            Some((own, of)) => own == of,
-            None => {
-                let location = fault.device.as_deref().and_then(location);
-                location.is_some_and(|location| self.locations.contains(&location))
-            }
+    /// Marks a report of another process or GPU, and names the agent of one with its PCI address.
+    pub(super) fn mark(&self, fault: &mut Fault) {
+        let is_own = self.process.zip(fault.process).map(|(own, of)| own == of);
+        fault.is_of_other_process = is_own == Some(false);
+        let Some(of) = fault.device.as_deref().and_then(location) else { return };
+        // The process is a better fact: a virtual machine may have another address of a GPU.
+        fault.is_of_other_gpu = is_own.is_none() && self.has_all_gpus && !self.lists(of);
+        let mut at = self.gpus.iter().filter(|(location, _)| *location == of);
+        if reported_agent(fault).is_none()
+            && let (Some((_, agent)), None) = (at.next(), at.next())
+        {
+            (fault.agent, fault.agent_inferred) = (Some(*agent), None);
         }
+    }
+
+    /// Whether a GPU at a PCI address is one of the capture.
+    fn lists(&self, of: u32) -> bool {
+        self.gpus.iter().any(|(location, _)| (location ^ of) & BUS_AND_DEVICE == 0)
+    }
+
+    /// Whether a marked report is of the capture's process, else of its GPU.
+    fn has(&self, fault: &Fault) -> bool {
+        fault.is_of_waves()
+            && match self.process.zip(fault.process) {
+                Some((own, of)) => own == of,
+                None => fault.device.as_deref().and_then(location).is_some_and(|of| self.lists(of)),
+            }
     }
 }
 
@@ -64,7 +89,8 @@ impl Merged {
 
     /// Adds a report to an earlier one of the same fault, else to the list. A report without an address joins another
     /// one with an address only at the end: until then another one may fit as well.
-    pub(super) fn add(&mut self, fault: Fault) {
+    pub(super) fn add(&mut self, mut fault: Fault) {
+        self.own.mark(&mut fault);
         let (has_address, is_own) = (fault.address.is_some(), self.own.has(&fault));
         let is_like = |known: &Fault| known.address.is_some() == has_address;
         if let Some(known) = self.list.iter_mut().find(|known| is_like(known) && fits(known, &fault)) {
@@ -111,8 +137,8 @@ impl Merged {
         }
     }
 
-    /// The faults; `agents`: those of the capture.
-    pub(super) fn finish(mut self, agents: &[Agent]) -> Faults {
+    /// The faults.
+    pub(super) fn finish(mut self) -> Faults {
         let mut index = 0;
         while let Some(fault) = self.list.get(index) {
             match self.fitting(index, fault) {
@@ -129,19 +155,7 @@ impl Merged {
         }
         self.more += self.list.len().saturating_sub(MAX_FAULTS);
         self.list.truncate(MAX_FAULTS);
-        let faults = self.list.into_iter().map(|fault| {
-            let of = fault.device.as_deref().and_then(location);
-            let mut at = agents.iter().filter(|agent| {
-                let location = agent.hardware.as_ref().map(|hardware| hardware.location);
-                of.is_some() && location == of
-            });
-            let agent = at.next().filter(|_| at.next().is_none()).map(|agent| agent.id);
-            match reported_agent(&fault).or(agent) {
-                Some(agent) => Fault { agent: Some(agent), agent_inferred: None, ..fault },
-                None => fault,
-            }
-        });
-        Faults { faults: faults.collect(), more: self.more }
+        Faults { faults: self.list.into(), more: self.more }
     }
 
     /// For a report without an address: the only report with an address that fits.
@@ -162,7 +176,9 @@ fn fits(a: &Fault, b: &Fault) -> bool {
     fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
         one.zip(other).is_none_or(|(one, other)| one == other)
     }
-    kind(a.kind, b.kind).is_some()
+    // A report that is not about the waves says nothing about one that may be.
+    a.is_of_waves() == b.is_of_waves()
+        && kind(a.kind, b.kind).is_some()
         && a.address.zip(b.address).is_none_or(|(a, b)| overlap(a, b))
         && agree(a.access.as_ref(), b.access.as_ref())
         && agree(a.node.as_ref(), b.node.as_ref())

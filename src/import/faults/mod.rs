@@ -1,7 +1,7 @@
 //! Reports of faults in any text: the debug agent's, those of ROCm's and LLVM's runtimes, HIP's and the kernel log
 //! (docs/captures.md, "Fault reports").
 //!
-//! [`mod@line`] is the grammar of one line, without state; [`runtime`], [`queue`], [`assertion`], [`kernel_log`] and
+//! [`mod@line`] is the grammar of one line, without state, [`lead`] what stands before a message; [`runtime`], [`queue`], [`assertion`], [`kernel_log`] and
 //! [`device_dump`] have its rules by writer. [`Reader`] joins the lines of one report, [`page_fault`] those of the kernel
 //! log, [`merge`] the reports of one fault. [`log`] reads the user's logs.
 
@@ -9,6 +9,7 @@ mod assertion;
 mod device_dump;
 mod gpu;
 mod kernel_log;
+mod lead;
 mod line;
 mod log;
 mod merge;
@@ -281,7 +282,7 @@ impl Reported {
     /// The lines of the reports in their order, with the reporters.
     pub(super) fn lines(self) -> Vec<(usize, FaultSource)> {
         let mut lines = Vec::new();
-        for fault in self.merged.finish(&[]).faults {
+        for fault in self.merged.finish().faults {
             let own = (fault.source, fault.place);
             let also = fault.also.into_iter().map(|also| (also.source, also.place));
             let all = std::iter::once(own).chain(also);
@@ -296,7 +297,7 @@ impl Reported {
         let mut all = Merged::of(Own::of(capture), false);
         std::mem::take(&mut capture.faults).into_iter().for_each(|fault| all.add(fault));
         all.extend(self.merged);
-        let all = all.finish(&capture.agents);
+        let all = all.finish();
         capture.faults = all.faults;
         let more = all.more;
         (more > 0).then(|| {

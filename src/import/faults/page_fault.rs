@@ -308,11 +308,25 @@ impl Joined {
         Some(self.processes.remove(at).2)
     }
 
-    /// Begins a hang, and ends the one before it of its device.
-    fn hang(&mut self, time: Option<Time>, fault: Fault) {
+    /// Begins a hang, and ends the one before it of its device. A reset without a ring is that of the ring before it.
+    fn hang(&mut self, time: Option<Time>, mut fault: Fault) {
         if let Some(at) = self.hangs.iter().position(|hang| hang.fault.device == fault.device) {
-            let before = self.hangs.remove(at);
-            self.reports.add(before.fault);
+            let mut before = self.hangs.remove(at);
+            let (first, last) = match self.order {
+                Order::OldestFirst => (&before.fault, &fault),
+                Order::NewestFirst => (&fault, &before.fault),
+            };
+            let is_one = first.ring.is_some() && last.ring.is_none() && Time::are_near(before.time, time);
+            if !is_one {
+                self.reports.add(before.fault);
+            } else if self.order == Order::OldestFirst {
+                before.time = time.or(before.time);
+                before.fault.process = before.fault.process.or(fault.process);
+                self.hangs.push(before);
+                return;
+            } else {
+                fault.process = fault.process.or(before.fault.process);
+            }
         }
         if let Some(oldest) = push(&mut self.hangs, BegunHang { time, fault }) {
             self.reports.add(oldest.fault);

@@ -1,7 +1,12 @@
 //! Reports as public threads have them: of other devices and processes, cut, wrapped, reversed, and prose about reports.
 
+use std::collections::HashMap;
+
 use super::{Own, read};
-use crate::capture::{Capture, Fault, FaultAccess, FaultKind, FaultReason, Foreign, MAX_FAULTS, Provenance};
+use crate::arch::Targets;
+use crate::capture::{
+    Agent, Capture, Fault, FaultAccess, FaultKind, FaultReason, Foreign, Hardware, MAX_FAULTS, Provenance,
+};
 use crate::report::fault::sentence;
 
 /// The faults of a text, for a capture of a process.
@@ -76,6 +81,112 @@ fn a_report_of_another_process_or_client_is_foreign() {
     assert_eq!(faults(&media)[0].foreign(), Some(Foreign::Client));
 }
 
+/// On one page, too, a report that is not about the waves says nothing about one that may be: in any order.
+#[test]
+fn foreign_reports_join_no_other() {
+    const GPU: &str = "amdgpu 0000:03:00.0";
+    let runtime =
+        "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.\n";
+    let own = page_fault(GPU, 4242, PAGE, "TCP (0x8)");
+    for foreign in [
+        page_fault(GPU, 9214, PAGE, "TCP (0x8)"),
+        page_fault(GPU, 4242, PAGE, "CPC (0x5)"),
+        page_fault(GPU, 4242, PAGE, "VCN0 (0x7)"),
+        page_fault(GPU, 4242, PAGE, "TCP (0x8)").replace("vmid:8", "vmid:0"),
+        page_fault(GPU, 4242, PAGE, "TCP (0x8)").replace("[gfxhub]", "[mmhub]"),
+    ] {
+        let foreign = foreign.replace("amdgpu 0000", "[90.0] amdgpu 0000");
+        for text in [
+            [runtime, &*foreign, &*own].concat(),
+            [&*foreign, &*own, runtime].concat(),
+            [&*own, runtime, &*foreign].concat(),
+        ] {
+            let found = faults_of(&text, Some(4242));
+            let (waves, others): (Vec<_>, Vec<_>) = found.iter().partition(|fault| fault.is_of_waves());
+            let facts = |fault: &&Fault| (fault.client.clone(), fault.process, fault.also.len());
+            assert_eq!(
+                waves.iter().map(facts).collect::<Vec<_>>(),
+                [(Some("TCP".to_owned()), Some(4242), 1)],
+                "{text}\n{found:#?}"
+            );
+            assert_eq!(others.iter().map(|fault| fault.also.len()).collect::<Vec<_>>(), [0], "{text}");
+        }
+    }
+}
+
+/// A core lists the GPUs of its process by bus and device; the function may be a part of a GPU.
+#[test]
+fn a_report_of_another_gpu_than_those_of_a_core_is_foreign() {
+    let hardware =
+        |location| Hardware { vendor: 0x1002, device: 0, location, simds: 1, waves_per_simd: 1, xccs: 1 };
+    let agent = |id, location| Agent {
+        id,
+        target: Targets::builtin().target("gfx942").unwrap(),
+        name: None,
+        apertures: HashMap::new(),
+        hardware: Some(hardware(location)),
+    };
+    for (devices, expected) in [
+        (&["0000:8b:00.0", "0000:88:00.0"][..], &[(Some(7), None), (None, Some(Foreign::Gpu))][..]),
+        (&["0001:8b:00.0"], &[(None, None)]),
+        (&["0000:8b:00.5"], &[(None, None)]),
+        (&["0000:8b:08.0"], &[(None, Some(Foreign::Gpu))]),
+    ] {
+        let mut capture = Capture { agents: vec![agent(7, 0x8b00), agent(9, 0x1100)], ..Capture::default() };
+        let reports =
+            devices.iter().map(|device| page_fault(&format!("amdgpu {device}"), 7, PAGE, "TCP (0x8)"));
+        let text: String = reports.collect();
+        let own = Own::of(&capture);
+        let _ = read("log", text.as_bytes(), own).unwrap().into_capture(&mut capture);
+        super::identify(&mut capture);
+        let found: Vec<_> = capture.faults.iter().map(|fault| (fault.agent, fault.foreign())).collect();
+        assert_eq!(found, expected, "{devices:?}");
+    }
+}
+
+#[test]
+fn rings_without_waves_are_foreign() {
+    let log = |ring: &str, next: &str| {
+        format!(
+            "[5.0] amdgpu 0000:06:00.0: amdgpu: ring {ring} timeout, signaled seq=1, emitted seq=3\n{next}"
+        )
+    };
+    for (ring, foreign) in [
+        ("sdma0", Some(Foreign::Ring)),
+        ("page1", Some(Foreign::Ring)),
+        ("vcn_dec_0", Some(Foreign::Ring)),
+        ("vcn_unified_1", Some(Foreign::Ring)),
+        ("jpeg_dec", Some(Foreign::Ring)),
+        ("uvd_enc_0.1", Some(Foreign::Ring)),
+        ("vce1", Some(Foreign::Ring)),
+        ("vpe", Some(Foreign::Ring)),
+        ("gfx_0.0.0", None),
+        ("gfx", None),
+        ("comp_1.0.0", None),
+        ("kiq_0.2.1.0", None),
+        ("mes_kiq_3.1.0", None),
+    ] {
+        // The reset is that of the ring, in both orders of a log.
+        let reset = "[5.2] amdgpu 0000:06:00.0: amdgpu: GPU reset begin!\n";
+        let text = log(ring, reset);
+        let reversed = [reset, &*log(ring, "")].concat() + "[4.0] host: another line\n";
+        for text in [text, reversed] {
+            let found = faults(&text);
+            let facts: Vec<_> =
+                found.iter().map(|fault| (fault.kind, fault.ring.as_deref(), fault.foreign())).collect();
+            let is_first = text.find("ring") < text.find("reset");
+            if is_first {
+                assert_eq!(facts, [(Hang, Some(ring), foreign)], "{text}");
+            } else {
+                assert!(facts.contains(&(Hang, Some(ring), foreign)), "{text}\n{facts:?}");
+            }
+        }
+        let dump = DEVICE_DUMP.replace("gfx_0.0.0", ring).replace("[gfxhub] Page", "No page");
+        let dump = dump.replace("0x00007f0000201000", "0x0000000000000000").replace("0x301031", "0x0");
+        assert_eq!(faults(&dump)[0].foreign(), foreign, "{dump}");
+    }
+}
+
 #[test]
 fn clients_are_named_whole() {
     for (client, access) in [
@@ -140,6 +251,36 @@ fn a_value_at_the_end_is_not_known_whole() {
     let abort = ":0:rocdevice.cpp :2984: Callback: Queue 0x7e aborting with error : HSA_STATUS_ERROR_MEMORY";
     check(abort, &[(Queue, None, &["queue error"])]);
     check(&format!("{abort}_FAULT: Agent\n"), &[(FaultKind::Memory, None, &[])]);
+}
+
+/// The driver pads addresses and registers with zeros, and has a thread behind a process: a line with less was cut, also
+/// where others follow.
+#[test]
+fn values_of_lines_that_were_cut_are_not_known() {
+    let whole = page_fault("amdgpu 0000:03:00.0", 4242, PAGE, "TCP (0x8)");
+    let cut = |value: &str, digits: usize| {
+        let rest = whole.split(value).nth(1).unwrap().split('\n').next().unwrap();
+        whole.replace(&format!("{value}{rest}"), &value[..digits])
+    };
+    for digits in 3..18 {
+        let text = cut("0x00007f0000201000", digits);
+        let [fault] = &*faults(&text) else { panic!("{text}") };
+        assert_eq!(fault.address, None, "{text}");
+        assert!(sentence(fault).contains("or its address is cut"), "{}", sentence(fault));
+        let dump = DEVICE_DUMP.replace("0x00007f0000201000", &"0x00007f0000201000"[..digits]);
+        assert!(faults(&dump).iter().all(|fault| fault.address.is_none()), "{dump}");
+    }
+    assert_eq!(faults(&cut("0x00007f0000201000", 18))[0].address.unwrap().start, PAGE);
+    for digits in 3..10 {
+        let text = cut("0x00801031", digits);
+        let [fault] = &*faults(&text) else { panic!("{text}") };
+        assert_eq!((fault.status.as_deref(), fault.access, fault.reasons.len()), (None, None, 0), "{text}");
+    }
+    assert_eq!(faults(&cut("0x00801031", 10))[0].status.as_deref(), Some("0x00801031"));
+    for end in ["Process app pid 4", "Process app pid 4242", "Process app pid 4242 thr"] {
+        let text = whole.replace("Process app pid 4242 thread app pid 4242", end);
+        assert_eq!(faults(&text)[0].process, None, "{text}");
+    }
 }
 
 #[test]
@@ -285,8 +426,52 @@ fn words_about_reports_are_none() {
         "lines with \"MES might be in unrecoverable state\" are from boot\n",
         "job aborting with error 7, HSA_STATUS_ERROR_EXCEPTION in its log\n",
         "prog: vector.h:7: int f(): Assertion 'p' failed.\n",
+        "My colleague saw a Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000 last week.\n",
+        "A Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000 ended the job.\n",
+        "A Memory access fault by GPU node-1 (Agent handle: 0x1) killed it\n",
+        "the line \"Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown.\" is from HSA\n",
+        "I read `Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown.`\n",
+        "assert \"Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown.\" in log\n",
+        "F = re.compile(r'Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown.')\n",
+        "if 'Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown.' in text:\n",
+        "an OFFLOAD message like Memory access fault by GPU 1 (agent 0x55) at virtual address 0x7f0000201000. Reasons: Unknown\n",
+        "test_gpu_reset_begin amdgpu: GPU reset begin!\n",
+        "the log has \"amdgpu 0000:08:00.0: amdgpu: GPU reset begin!\" twice\n",
+        "we saw amdgpu 0000:08:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3 on that host\n",
+        "people with page faults in page starting at address 0x00007f0000201000 from client 27 should update\n",
+        "what does the amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770) mean\n",
+        "it printed Memory exception on virtual address 0x800008000, node id 1 : Page not present\n",
+        "with Memory critical error by agent node-0 (Agent handle: 0x1) on address 0x7f3c19800000. Reason: Memory in use. it ends\n",
+        "an HW Exception by GPU node-1 (Agent handle: 0x1) reason :GPU Hang happened\n",
+        "the agent prints Queue error (HSA_STATUS_ERROR_EXCEPTION: it) then\n",
+        "he got Faulting page: 0x7f0000201000\n",
     ] {
         check(text, &[]);
+    }
+}
+
+/// A program's words without a line's end, and the values of other programs' logs.
+#[test]
+fn reports_behind_other_words_are_read() {
+    const REPORT: &str =
+        "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.";
+    for text in [
+        format!("Running kernel {REPORT}\n"),
+        format!("epoch 3 loss 0.1 {REPORT} step\n"),
+        format!("tests/test_axpy.py::test_large {REPORT}\n"),
+        format!(" 50%|#####     | 5/10 [00:01<00:01]{REPORT}Aborted\n"),
+        format!("{{\"level\": \"error\", \"message\": \"{REPORT}\"}}\n"),
+        format!("CalledProcessError(-6, ['app'], output=b'', stderr=b'{REPORT}\\n')\n"),
+        format!("subprocess stderr: '{REPORT}'\n"),
+    ] {
+        check(&text, &[(Page, Some(PAGE), &["node 1"])]);
+    }
+    for text in [
+        "{\"PRIORITY\":\"3\",\"MESSAGE\":\"amdgpu 0000:06:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3\"}\n",
+        "Jul 23 06:38:28 amdgpu-box kernel: amdgpu 0000:06:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3\n",
+        "ring gfx_0.0.0 of the host gpu01 kernel: [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3\n",
+    ] {
+        check(text, &[(Hang, None, &["ring gfx_0.0.0"])]);
     }
 }
 

@@ -29,18 +29,22 @@ pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
     let source = if cursor.take("node-") { FaultSource::Runtime } else { FaultSource::Offload };
     let node = u32::try_from(cursor.decimal()?).ok();
     let rest = cursor.rest;
-    let is_of_report = [" (Agent", " (agent", " on address", "\n"].iter().any(|next| {
-        let next = next.as_bytes();
-        rest.starts_with(next) || next.starts_with(rest)
-    });
-    if !is_of_report {
+    let is_of_agent = [" (Agent", " (agent"].iter().any(|agent| rest.starts_with(agent.as_bytes()));
+    // An agent that the end of the line cuts has nothing behind it.
+    let place = if is_of_agent { after(rest, ")").unwrap_or_default() } else { rest };
+    let places = [" on address ", " at virtual address "];
+    if !places.iter().any(|words| begins(place, words)) {
         return None;
     }
-    let address = after(rest, "on address ").or_else(|| after(rest, "at virtual address "));
+    let address = places.iter().find_map(|words| place.strip_prefix(words.as_bytes())).and_then(pointer);
     // Both runtimes print a period or a remark behind the address: one at the end of a line may lack digits.
-    let address = address.and_then(pointer).filter(|(_, rest)| matches!(rest.first(), Some(b'.' | b' ')));
+    let is_whole = |(_, rest): &(_, &[u8])| begins(rest, ". Reason") || begins(rest, INEXACT);
+    if address.is_some_and(|at| !is_whole(&at) && at.1.starts_with(b" ")) {
+        return None;
+    }
+    let address = address.filter(|at| is_whole(at) && matches!(at.1.first(), Some(b'.' | b' ')));
     let mut fault = Fault { address: address.map(|(at, _)| at), node, source, ..Fault::default() };
-    if find(rest, "(may not be exact address)").is_some()
+    if find(rest, INEXACT).is_some()
         && let Some(address) = &mut fault.address
     {
         address.is_inexact = true;
@@ -52,6 +56,14 @@ pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
         (None, None) => {}
     }
     Some(Row::Whole(fault))
+}
+
+/// The remark of ROCm's runtime behind an address.
+const INEXACT: &str = " (may not be exact address)";
+
+/// Whether a text begins with words, as far as its line goes.
+fn begins(text: &[u8], words: &str) -> bool {
+    text.starts_with(words.as_bytes()) || words.as_bytes().starts_with(text.trim_ascii_end())
 }
 
 /// `Node: 1` of old agents, on a line of its own, perhaps behind the time and place of a log.
@@ -89,7 +101,7 @@ pub(super) fn memory_exception(text: &[u8], at: usize) -> Option<Row> {
 pub(super) fn memory_in_use(text: &[u8], at: usize) -> Option<Row> {
     let mut cursor = Cursor::new(from(text, at));
     let node = u32::try_from(cursor.decimal()?).ok();
-    let address = after(cursor.rest, "on address ").and_then(pointer);
+    let address = pointer(after(cursor.rest, ") on address ")?);
     let address = address.filter(|(_, rest)| rest.starts_with(b".")).map(|(at, _)| at);
     let reasons = after(cursor.rest, "Reason: Memory in use").map(|_| FaultReason::InUse);
     Some(Row::Whole(Fault {
@@ -171,7 +183,7 @@ pub(super) fn masked_page(text: &[u8], end: usize) -> Option<Row> {
 pub(super) fn hardware_exception(text: &[u8], at: usize) -> Option<Row> {
     let mut cursor = Cursor::new(from(text, at));
     let node = u32::try_from(cursor.decimal()?).ok();
-    let reason = after(cursor.rest, "reason")?.to_ascii_lowercase();
+    let reason = after(cursor.rest, " reason :")?.to_ascii_lowercase();
     let kind = match (find(&reason, "hang"), find(&reason, "ecc")) {
         (Some(_), _) => FaultKind::Hang,
         (None, Some(_)) => FaultKind::Ecc,

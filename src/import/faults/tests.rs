@@ -431,6 +431,7 @@ fn several_reports_of_one_fault_are_one() {
         kernel: None,
         process: Some(4321),
         is_of_other_process: false,
+        is_of_other_gpu: false,
         assertion: None,
         source: FaultSource::DebugAgent,
         place: at(2),
@@ -556,7 +557,7 @@ fn a_cut_list_has_the_maximum_length() {
     add(5, None);
     add(4, page(0x1000_0000));
     add(4, page(0x2000_0000));
-    let found = merged.finish(&[]);
+    let found = merged.finish();
     assert_eq!((found.faults.len(), found.more), (MAX_FAULTS, 1));
 }
 
@@ -671,7 +672,7 @@ fn a_reported_agent_replaces_an_inferred_one() {
     for pair in [[&inferred, &reported], [&reported, &inferred]] {
         let mut merged = Merged::default();
         pair.into_iter().for_each(|fault| merged.add(fault.clone()));
-        assert_eq!(merged.finish(&[]).faults, std::slice::from_ref(&reported));
+        assert_eq!(merged.finish().faults, std::slice::from_ref(&reported));
     }
 }
 

@@ -125,7 +125,7 @@ fn pages_without_an_access_are_counted() {
     let others = (0..255).map(|index| page(OTHER + index * PAGE, None));
     let faults = std::iter::once(page(OWN, None)).chain(others).collect();
     let (_, text) = analysed("saxpy-gfx90a-O0", with_reports(faults));
-    let end = "; no examined access leads to the reported pages 0x7e0000000000 and 254 more";
+    let end = "; no examined access explains the reported pages 0x7e0000000000 and 254 more";
     assert!(text.ends_with(end), "{text}");
 }
 

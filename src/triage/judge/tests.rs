@@ -2,7 +2,7 @@
 
 use super::{Fit, Judge};
 use crate::arch::{Generation, Targets};
-use crate::capture::{Fault, FaultAddress, FaultKind, FaultReason};
+use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason};
 use crate::isa::{self, Access};
 use crate::session::address::GLOBAL;
 use crate::session::{LoadedRange, MemoryAddress, MockInspect, Region};
@@ -416,4 +416,54 @@ fn a_bound_has_the_lanes_of_all_kinds_of_bad_addresses() {
     let found = judged(LaneSet(0b100));
     assert_eq!((found.fit, found.lanes), (Fit::NotCaptured, LaneSet(0b100)));
     assert_eq!(judged(LaneSet(0b1)).lanes, LaneSet(0b1001));
+}
+
+/// Direction and client are those of the reports of the page that the addresses are on.
+#[test]
+fn other_pages_reports_give_no_direction() {
+    let session = session(true, &["memory_violation"]);
+    let of = |start, access, client: &str, process| Fault {
+        access: Some(access),
+        client: Some(client.to_owned()),
+        process: Some(process),
+        ..page(start)
+    };
+    let judged = |faults: &[Fault], text| {
+        let found = Judge::new(&session, 1, faults).judge(WaveId(0), &access(text), look(&[FAR]));
+        let is_of_report =
+            |one: &Evidence| matches!(one, Evidence::Direction(_) | Evidence::Client(_) | Evidence::Disputed);
+        (found.is_contradicted, found.evidence.into_iter().filter(is_of_report).collect::<Vec<_>>())
+    };
+    const STORE: &str = "global_store_dword v[2:3], v1, off";
+    let (read, write) = (FaultAccess::Read, FaultAccess::Write);
+    let vector = Evidence::Client("vector memory");
+    let [reads, writes] = ["read", "write"].map(|access| vec![Evidence::Direction(access), vector.clone()]);
+    // A read of another page, of the same process and of another one, before it and behind it.
+    for other in [of(FAR + 0x5000, read, "TCP", 7), of(X, read, "SQC (data)", 9)] {
+        for faults in [[of(FAR, write, "TCP", 7), other.clone()], [other.clone(), of(FAR, write, "TCP", 7)]] {
+            assert_eq!(judged(&faults, LOAD), (true, vec![]), "{faults:?}");
+            assert_eq!(judged(&faults, STORE), (false, writes.clone()), "{faults:?}");
+        }
+    }
+    // One process reads and writes a page.
+    let both = [of(FAR, read, "TCP", 7), of(FAR, write, "TCP", 7)];
+    assert_eq!(judged(&both, LOAD), (false, reads.clone()));
+    assert_eq!(judged(&both, STORE), (false, writes));
+    // Two processes: the own is unknown.
+    let two = [of(FAR, read, "TCP", 7), of(FAR, write, "TCP", 9)];
+    assert_eq!(judged(&two, STORE), (false, vec![Evidence::Disputed]));
+    let agreed = [of(FAR, read, "TCP", 7), of(FAR, read, "TCP", 9)];
+    assert_eq!(judged(&agreed, LOAD), (false, reads));
+    assert_eq!(judged(&agreed, STORE), (true, vec![]));
+    // Of pages that no address is on, only what all reports agree in counts.
+    let off = [of(X, read, "TCP", 7), of(X + 0x1000, write, "TCP", 7)];
+    assert_eq!(judged(&off, STORE), (false, vec![]));
+    assert_eq!(judged(&off[..1], STORE), (true, vec![]));
+    // Lanes on two pages: those on the page that is written count for a store.
+    let pages = [of(FAR, read, "TCP", 7), of(FAR + 0x1000, write, "TCP", 9)];
+    let judge = Judge::new(&session, 1, &pages);
+    for (text, lanes) in [(STORE, LaneSet(0b110)), (LOAD, LaneSet(0b1))] {
+        let found = judge.judge(WaveId(0), &access(text), look(&[FAR, FAR + 0x1000, FAR + 0x1ff8]));
+        assert_eq!((found.fit, found.lanes, found.is_contradicted), (Fit::OnPage, lanes, false), "{text}");
+    }
 }

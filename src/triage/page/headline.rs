@@ -96,7 +96,7 @@ fn of_fetch(triage: &Triage, scene: &Scene<'_>) -> Option<&'static str> {
     })
 }
 
-/// `; no examined access leads to the reported page 0x0`: further pages than that of the access.
+/// `; no examined access explains the reported page 0x0`: further pages than that of the access.
 fn unexplained(triage: &Triage) -> Option<String> {
     let pages = triage.missing.iter().filter_map(|one| match one {
         MissingData::Access { page } => Some(*page),
@@ -106,7 +106,7 @@ fn unexplained(triage: &Triage) -> Option<String> {
     let more = pages.len().checked_sub(1)?;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let pages = plural(pages.len(), "page", "pages").to_owned() + &format!(" {:#x}{more}", pages.first()?);
-    Some(format!("; no examined access leads to the reported {pages}"))
+    Some(format!("; no examined access explains the reported {pages}"))
 }
 
 /// The source line below the sentence, with its number.

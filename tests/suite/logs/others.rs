@@ -110,3 +110,59 @@ fn the_own_report_decides() {
         assert!(is_right, "{name}: {sentence}");
     }
 }
+
+/// A report that is not about the waves changes no answer on their own page, and none of another page.
+#[test]
+fn foreign_reports_of_the_own_page_change_nothing() {
+    let demo = fixtures().join("demo.zip");
+    let without = triage(&demo, None);
+    let facts = |of: &Value| [of["sentence"].clone(), of["accesses"].clone(), of["missing"].clone()];
+    let report = |page, client| page_fault(6512, 4376, page, READ, client);
+    let media = report(BEHIND, "TCP (0x8)").replace("[gfxhub]", "[mmhub]");
+    let driver = report(BEHIND, "TCP (0x8)").replace("vmid:8", "vmid:0");
+    let ring = "[1.0] amdgpu 0000:03:00.0: amdgpu: ring vcn_dec_0 timeout, signaled seq=1, emitted seq=3\n";
+    for (name, text) in [
+        ("processor.log", report(BEHIND, "CPC (0x5)")),
+        ("media-client.log", report(BEHIND, "VCN0 (0x7)")),
+        ("media-hub.log", media),
+        ("driver.log", driver),
+        ("media-ring.log", ring.to_owned()),
+    ] {
+        let with = triage(&demo, Some((name, &text)));
+        assert_eq!(facts(&with), facts(&without), "{name}");
+        let listed = with["faults"].as_array().unwrap();
+        assert!(listed.iter().any(|fault| !fault["foreign"].is_null()), "{name}: {listed:#?}");
+    }
+}
+
+/// What a report names counts for its own page alone.
+#[test]
+fn a_report_of_another_page_turns_no_access_round() {
+    let dump = fixtures().join("dumps/saxpy-gfx90a-O0");
+    let own = page_fault(6512, 4376, BEHIND, READ, "TCP (0x8)");
+    let alone = triage(&dump, Some(("alone.log", &own)));
+    let write = page_fault(100, 4376, 0x8001_0000_0000, 0x0014_1051, "TCP (0x8)");
+    for (name, text) in [
+        ("before.log", format!("{write}{own}")),
+        ("after.log", format!("{own}{}", write.replace("[  100", "[ 9100"))),
+    ] {
+        let both = triage(&dump, Some((name, &text)));
+        let [both, alone] = [&both, &alone].map(|of| of["sentence"].as_str().unwrap());
+        assert_eq!(both.split("; no examined access").next(), Some(alone), "{name}");
+    }
+    // The page of the load is reported as written: no access is likely.
+    let written = page_fault(6512, 4376, BEHIND, 0x0014_1051, "TCP (0x8)");
+    let read = page_fault(100, 4376, 0x8001_0000_0000, READ, "TCP (0x8)");
+    let found = triage(&dump, Some(("turned.log", &format!("{read}{written}"))));
+    let accesses = found["accesses"].as_array().unwrap();
+    assert!(
+        !accesses.is_empty() && accesses.iter().all(|of| of["confidence"] == "possible"),
+        "{accesses:#?}"
+    );
+    // A page of another array, which a process of another number wrote, blames no lane that reads it.
+    let demo = fixtures().join("demo.zip");
+    let other = page_fault(100, 2222, 0x7f00_0020_0000, 0x0014_1051, "TCP (0x8)");
+    let [with, without] =
+        [Some(("other.log", &*other)), None].map(|log| triage(&demo, log)["sentence"].to_string());
+    assert_eq!(with.replace("; no examined access explains the reported page 0x7f0000200000", ""), without);
+}

@@ -37,6 +37,7 @@ fn each_key_of_a_fault_is_read() {
         kernel: Some("saxpy".to_owned()),
         process: Some(1234),
         is_of_other_process: false,
+        is_of_other_gpu: false,
         assertion: Some(FailedAssertion {
             condition: "i < n".to_owned(),
             file: Some("a.hip".to_owned()),

@@ -80,14 +80,14 @@ fn a_page_without_an_access_is_named() {
     triage.suspects[0].evidence = vec![Evidence::OnPage { page: 0x7f00_0020_1000, bytes: 4096 }];
     triage.missing = vec![MissingData::Access { page: 0 }];
     let text = page(&triage);
-    let end = "saxpy.hip:54 (likely); no examined access leads to the reported page 0x0";
+    let end = "saxpy.hip:54 (likely); no examined access explains the reported page 0x0";
     assert!(sentence(&text).ends_with(end), "{text}");
     assert!(
         text.contains("\nMissing   the access to the reported page 0x0: its wave may have ended"),
         "{text}"
     );
     triage.missing.push(MissingData::Access { page: 0x1000 });
-    let end = "leads to the reported pages 0x0 and 1 more";
+    let end = "explains the reported pages 0x0 and 1 more";
     assert!(sentence(&page(&triage)).ends_with(end));
 }
 

@@ -1,0 +1,117 @@
+//! What stands before a message in its line: nothing or the prefix of a log, not the words of people who write about it.
+
+use super::line::from;
+use crate::import::text::find;
+
+/// The beginning of a message, by the mark in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start {
+    /// That many bytes before the mark.
+    Before(usize),
+    /// The name of the driver, in any words before the mark; without it those of the message itself.
+    Driver,
+    /// The rule finds it.
+    Any,
+}
+
+/// Names with which the driver begins its lines.
+const DRIVERS: [&str; 6] = ["amdgpu", "amdkfd", "drmn", "[drm", "[gfxhub", "[mmhub"];
+
+/// Words of the driver's messages before their marks.
+const WORDS: [&str; 4] = ["in ", "in p", "P", "Faulty UTCL2 c"];
+
+impl Start {
+    /// Whether a message with a mark at an offset is what a program prints.
+    pub(super) fn is_led(self, text: &[u8], mark: usize) -> bool {
+        let before = text.get(..mark).unwrap_or_default();
+        match self {
+            Self::Any => true,
+            Self::Before(bytes) => is_prefix(text.get(..mark.saturating_sub(bytes)).unwrap_or_default()),
+            Self::Driver => {
+                let name = DRIVERS.iter().filter_map(|name| find(before, name)).min();
+                let name = name.and_then(|at| before.get(..at));
+                let own = || {
+                    let word = WORDS.iter().find_map(|word| before.strip_suffix(word.as_bytes()));
+                    let register =
+                        |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9');
+                    let end = before.iter().rposition(|byte| !register(byte)).map_or(0, |at| at + 1);
+                    word.unwrap_or(before.get(..end).unwrap_or_default())
+                };
+                is_prefix(name.unwrap_or_else(own))
+            }
+        }
+    }
+}
+
+/// Whether a text before a message is not of people: it does not end in a word, nor in a quotation mark behind one.
+pub(super) fn is_prefix(before: &[u8]) -> bool {
+    if let Some(quoted) = unquoted(before) {
+        // A value in JSON or Python, or a whole line.
+        let lead = quoted.trim_ascii_end();
+        return lead.last().is_none_or(|last| matches!(last, b':' | b'=' | b',' | b'[' | b'{'));
+    }
+    let lead = before.trim_ascii_end();
+    if lead.len() == before.len() {
+        // A program's own output has no blank behind it.
+        return true;
+    }
+    let last = from(lead, lead.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1));
+    let is_of_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'\'' | b'-');
+    let is_word = last.iter().all(is_of_word) && last.iter().any(u8::is_ascii_lowercase);
+    // The streams of containers' logs.
+    !is_word || matches!(last, b"stderr" | b"stdout")
+}
+
+/// The text before a quotation mark at its end; Python marks bytes with a letter.
+fn unquoted(text: &[u8]) -> Option<&[u8]> {
+    const MARKS: [&str; 8] = ["\\\"", "\"", "'", "`", "\u{201c}", "\u{201d}", "\u{2018}", "\u{2019}"];
+    let before = MARKS.iter().find_map(|mark| text.strip_suffix(mark.as_bytes()))?;
+    let bytes = before.strip_suffix(b"b");
+    let is_bytes = |rest: &&[u8]| rest.last().is_none_or(|last| !last.is_ascii_alphanumeric());
+    Some(bytes.filter(is_bytes).unwrap_or(before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_prefix;
+
+    #[test]
+    fn prefixes_of_logs_lead_and_words_of_people_do_not() {
+        for prefix in [
+            "",
+            "   ",
+            "[ 1234.567890] ",
+            "Mar 04 12:00:01 host kernel: ",
+            "2025-03-04T12:00:01.123456789Z ",
+            "2025-03-04T12:00:01Z stderr F ",
+            "12:00:01 AM UTC ",
+            "app-1  | ",
+            "stderr: ",
+            "{\"log\":\"",
+            "{\"log\": \"{\\\"message\\\":\\\"",
+            "output = b'",
+            "stderr=b'",
+            "'",
+            "\u{1b}[31m",
+            "> ",
+            "test_axpy.py::test_large ",
+            "step 3: loss 0.3",
+            "done",
+        ] {
+            assert!(is_prefix(prefix.as_bytes()), "{prefix:?}");
+        }
+        for prose in [
+            "My colleague saw a ",
+            "It prints \"",
+            "the line `",
+            "they read \u{201c}",
+            "assert \"",
+            "re.compile(r'",
+            "if \"",
+            "test_gpu_reset_begin ",
+            "don't grep for ",
+        ] {
+            assert!(!is_prefix(prose.as_bytes()), "{prose:?}");
+        }
+    }
+}
