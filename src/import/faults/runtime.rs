@@ -27,8 +27,10 @@ pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
         return Some(Row::Begins(Fault { source: FaultSource::Runtime, ..Fault::default() }));
     }
     let source = if cursor.take("node-") { FaultSource::Runtime } else { FaultSource::Offload };
-    let node = u32::try_from(cursor.decimal()?).ok();
+    let number = cursor.decimal()?;
     let rest = cursor.rest;
+    // The end of a line may cut it.
+    let node = u32::try_from(number).ok().filter(|_| rest.starts_with(b" "));
     let is_of_agent = [" (Agent", " (agent"].iter().any(|agent| rest.starts_with(agent.as_bytes()));
     // An agent that the end of the line cuts has nothing behind it.
     let place = if is_of_agent { after(rest, ")").unwrap_or_default() } else { rest };
@@ -92,6 +94,7 @@ pub(super) fn memory_exception(text: &[u8], at: usize) -> Option<Row> {
     let (address, rest) = pointer(from(text, at))?;
     let mut cursor = Cursor::new(rest.strip_prefix(b", node id ")?);
     let node = cursor.decimal().and_then(|node| u32::try_from(node).ok());
+    let node = node.filter(|_| cursor.rest.starts_with(b" "));
     let mut fault = Fault { address: Some(address), node, source: FaultSource::Thunk, ..Fault::default() };
     Reasons::of(until(cursor.rest, b"\n")).apply(&mut fault, false);
     Some(Row::Whole(fault))

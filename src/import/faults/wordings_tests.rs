@@ -364,3 +364,45 @@ fn a_cut_address_is_none() {
         assert_eq!(address, expected, "{}", &LINE[..end]);
     }
 }
+
+/// A line that was cut in the middle of a log leaves facts out, and has no other ones. A page at the end of its line
+/// cannot be known as cut.
+#[test]
+fn a_cut_line_has_no_other_facts() {
+    const ENDS: [&str; 3] = ["Faulting page: ", "Failing VM page: ", "Device-side"];
+    for (lines, (.., at, node, access), reasons) in WORDINGS {
+        // Two digits, which a cut may part.
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| line.replace("node-", "node-1").replace("by GPU 8", "by GPU 18"))
+            .collect();
+        for (index, line) in lines.iter().enumerate() {
+            if ENDS.iter().any(|start| line.starts_with(start)) {
+                continue;
+            }
+            for end in (0..line.len()).filter(|end| line.is_char_boundary(*end)) {
+                let own =
+                    lines.iter().enumerate().map(|(at, own)| if at == index { &line[..end] } else { &**own });
+                let text = own
+                    .chain(["a line of another program"])
+                    .fold(String::new(), |text, line| text + line + "\n");
+                let mut capture = Capture::default();
+                let _ = read("log", text.as_bytes(), Own::default()).unwrap().into_capture(&mut capture);
+                for fault in &capture.faults {
+                    let page = fault.address.map(|at| at.start);
+                    let process = fault.process.is_none_or(|of| {
+                        text.contains(&format!("pid {of} ")) || text.contains(&format!("pid:{of} "))
+                    });
+                    let is_less = (page.is_none() || page == at)
+                        && (fault.node.is_none()
+                            || fault.node == node
+                            || fault.node == node.map(|node| node + 10))
+                        && (fault.access.is_none() || fault.access == access)
+                        && fault.reasons.iter().all(|reason| reasons.contains(reason))
+                        && process;
+                    assert!(is_less, "{text}{fault:#?}");
+                }
+            }
+        }
+    }
+}
