@@ -7,7 +7,7 @@ use super::format::{file_name, format};
 use super::outcome::Verdict;
 use super::syntax::{is_keyword, line, parse};
 use crate::debuginfo::{short_name, source_name};
-use crate::session::{Group, GroupBy, Grouping, Inspect, Scope, Variable};
+use crate::session::{Group, GroupBy, Grouping, Inspect, Scope, StopCounts, Variable};
 use crate::signature::unknown_waves;
 use crate::triage::{self, AccessFrame, Question, Suspect, Triage};
 use crate::units::{LaneSet, WaveId};
@@ -62,18 +62,21 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     let comment = "# Drafted by `lanescope check --new`: delete the lines that may change.";
     file.lines.extend(line(comment, false));
     let unknown = unknown_waves(&subject.dump, &subject.sessions);
-    let (faulted, running) = subject.dump.left_out();
-    let is_absent = faulted > 0 || !subject.dump.absent_waves().is_empty();
-    let is_slim = running > 0 || !subject.dump.absent_running_waves().is_empty();
-    let reasons: &[&str] = if is_absent {
+    let lacks = subject.dump.stop_counts();
+    let reasons: &[&str] = if !subject.dump.absent_waves().is_empty() {
         &[
             "# Waves are absent from the dump: `lanescope signature` has the reasons.",
             "# A line about all waves is left out, unless the known ones decide it.",
         ]
-    } else if is_slim {
+    } else if !subject.dump.absent_running_waves().is_empty() {
         &[
             "# Waves without a fault are absent from the dump: `lanescope slim` left them out.",
             "# A line about all waves is left out, unless the known ones decide it.",
+        ]
+    } else if lacks.left_out > 0 {
+        &[
+            "# `lanescope slim` left out waves that others stand for: the dump has their number alone.",
+            "# Lines about places and values are about the waves of the dump.",
         ]
     } else if unknown.is_empty() {
         &[]
@@ -99,7 +102,7 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     slots.extend(match found.waves.faulted {
         0 => {
             let is_hang = found.hang.as_ref().is_some_and(|hang| hang.is_hang);
-            of_places(places(subject, |_| true), is_hang.then_some("state sleeping"))
+            of_places(places(subject, |_| true), is_hang.then_some("state sleeping"), &lacks)
         }
         _ => {
             let places = places(subject, |group| group.faulted);
@@ -110,7 +113,7 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
                 1 => (of_variables(subject, &found), Vec::new()),
                 _ => (of_variables(subject, &found), places),
             };
-            slots.extend(of_places(blocks, Some("stop breakpoint")));
+            slots.extend(of_places(blocks, Some("stop breakpoint"), &lacks));
             slots
         }
     });
@@ -188,7 +191,9 @@ fn of_dump(subject: &Subject<'_>, found: &Triage) -> Vec<Slot> {
         slot.alternatives.retain(|text| !suspect.is_bound || !text.contains("lane"));
         slots.push(slot);
     }
-    slots.push(Slot::of(["waves 0, faulted 0, stacks 0", "waves 0, faulted 0", "waves 0"]));
+    slots.push(Slot::of(["waves 0, faulted 0", "waves 0"]));
+    // A small dump cannot decide it.
+    slots.push(Slot::of(["stacks 0"]));
     if found.waves.faulted == 0 {
         slots.push(Slot::of(["hang none"]));
     }
@@ -238,11 +243,14 @@ fn places(subject: &Subject<'_>, is_meant: impl Fn(&Group) -> bool) -> Vec<Strin
 }
 
 /// A block for each place, with a statement about its waves.
-fn of_places(places: Vec<String>, statement: Option<&'static str>) -> Vec<Slot> {
+fn of_places(places: Vec<String>, statement: Option<&'static str>, lacks: &StopCounts) -> Vec<Slot> {
+    // Waves that a small dump lacks may be at the place. It has each stack, if the user did not choose the waves.
+    let statement = statement.filter(|_| lacks.left_out == 0 && !lacks.lacks_waves);
     let block = |place: String| {
         let head = Slot { alternatives: vec![format!("wave {place}")], is_first: false };
         let statement = statement.map(|statement| Slot::of([statement]));
-        [Some(head), statement, Some(Slot::of(["stack ?"]))].into_iter().flatten()
+        let stack = (!lacks.lacks_waves).then(|| Slot::of(["stack ?"]));
+        [Some(head), statement, stack].into_iter().flatten()
     };
     places.into_iter().flat_map(block).collect()
 }

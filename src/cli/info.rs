@@ -68,17 +68,24 @@ fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt:
     }
     let (queues, dispatches, groups) =
         (capture.queues.len(), capture.dispatches.len(), capture.workgroups.len());
-    writeln!(out, "{}", counts(&[(queues, "queue"), (dispatches, "dispatch"), (groups, "work-group")]))?;
+    let stops = dump.stop_counts();
+    // The process had more than the dump.
+    let inside = if stops.left_out > 0 || stops.lacks_waves { " in the dump" } else { "" };
+    let owners = counts(&[(queues, "queue"), (dispatches, "dispatch"), (groups, "work-group")]);
+    writeln!(out, "{owners}{inside}")?;
     for (kind, count) in dump.kinds() {
-        writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
+        writeln!(out, "{} of {}:{}{inside}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
     if !capture.waves.is_empty() {
-        let (faulted, stops) = (dump.faulted(), triage::stops(dump.stop_counts()));
+        let (faulted, stops) = (dump.faulted(), triage::stops(stops));
         writeln!(out, "{}", if faulted > 0 { style.alarm(&stops) } else { stops })?;
         for line in triage::faulted_lines(sessions) {
             writeln!(out, "  {line}")?;
         }
         writeln!(out, "{}", if faulted > 0 { TRIAGE } else { STATES })?;
+    }
+    for reason in dump.uncounted_waves() {
+        writeln!(out, "absent: {reason}")?;
     }
     if let Some(truncated) = dump.truncated() {
         writeln!(out, "{}", style.alarm(&format!("truncated: {truncated}")))?;
@@ -211,6 +218,8 @@ pub(super) struct Contents {
     unknown_stops: usize,
     /// Number of further waves of the capture that the dump leaves out, and that others stand for in counts.
     left_out_waves: usize,
+    /// Reasons for waves of the process that the dump lacks, and that no wave stands for.
+    absent_waves: Vec<String>,
     /// The kinds of waves.
     kinds: Vec<KindCount>,
     /// Captured global memory.
@@ -333,6 +342,7 @@ fn answer(dump: &Dump, sessions: &[&dyn Inspect]) -> Contents {
         faulted_at: triage::faulted(sessions),
         unknown_stops: dump.unknown_stops(),
         left_out_waves: dump.stop_counts().left_out,
+        absent_waves: dump.uncounted_waves(),
         kinds: kinds.collect(),
         memory: MemoryCount { regions: capture.global.segments().len(), bytes: capture.global.captured() },
         sources: sources.collect(),

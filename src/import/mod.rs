@@ -85,7 +85,7 @@ pub fn add_faults(opened: &mut Opened, options: &Options) -> Result<(), ImportEr
         opened.problems.extend(reported.into_capture(&mut opened.capture));
     }
     let left_out = &mut opened.capture.left_out;
-    left_out.has_new_reports = !options.logs.is_empty() || options.fault_address.is_some();
+    left_out.has_new_reports |= !options.logs.is_empty() || options.fault_address.is_some();
     let by_user = options.fault_address.map(faults::Reported::by_user);
     opened.problems.extend(by_user.and_then(|reported| reported.into_capture(&mut opened.capture)));
     faults::identify(&mut opened.capture);

@@ -6,6 +6,7 @@ use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
+use crate::report::absent::AbsentWaves;
 use crate::report::json::{Launch, Launches};
 use crate::report::{dispatches as report, text};
 use crate::session::{DispatchArguments, DispatchInfo, Dump, Inspect, dispatches_of};
@@ -52,9 +53,10 @@ fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         Some(focus) => asked.session()?.wave(focus.wave)?.dispatch,
         None => None,
     };
+    let absent = AbsentWaves::of(&asked.sessions);
     Ok(match asked.form {
-        Form::Text(style) => report::text(&found, current, style).into(),
-        Form::Json => Body::json(report::json(&found, &|wave| asked.numbering.threads(wave))).into(),
+        Form::Text(style) => (report::text(&found, current, style) + &absent.text("place", style)).into(),
+        Form::Json => Body::json(report::json(&found, absent, &|wave| asked.numbering.threads(wave))).into(),
     })
 }
 
@@ -62,7 +64,10 @@ fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
 fn of_waves(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<DispatchInfo> {
     let mut found = dispatches_of(dump);
     let waves: HashSet<WaveId> = sessions.iter().flat_map(|session| session.waves().to_vec()).collect();
-    found.iter_mut().for_each(|one| one.waves.retain(|wave| waves.contains(wave)));
+    for one in &mut found {
+        one.waves.retain(|wave| waves.contains(wave));
+        one.left_out = 0;
+    }
     found.retain(|one| !one.waves.is_empty());
     found
 }

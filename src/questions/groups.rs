@@ -4,6 +4,7 @@ use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form, kind_name};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Document, Question, Subject};
+use crate::report::absent::AbsentWaves;
 use crate::report::groups::{self, GroupsByKind, WaveNumbers};
 use crate::session::{GroupBy, Grouping};
 
@@ -32,7 +33,9 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     if let Form::Text(style) = asked.form {
         let numbers = WaveNumbers { of: &|member| numbering.wave(member), noun: numbering.noun() };
         let text = asked.by_kind(|session| Ok(groups::text(&session.groups(grouping)?, &numbers, style)));
-        return Ok(text?.into());
+        let absent = AbsentWaves::of(&asked.sessions).text("stack", style);
+        let gap = if absent.is_empty() { "" } else { "\n" };
+        return Ok((text? + gap + &absent).into());
     }
     let mut kinds = Vec::new();
     for session in &asked.sessions {
@@ -40,5 +43,5 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         kinds.push(groups::json(&found, kind_name(*session), &|member| numbering.members(member)));
     }
     let of = if grouping.lanes { "lanes" } else { "waves" };
-    Ok(Body::json(GroupsByKind { of, by: by.name(), kinds }).into())
+    Ok(Body::json(GroupsByKind { of, by: by.name(), kinds, absent: AbsentWaves::of(&asked.sessions) }).into())
 }

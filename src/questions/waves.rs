@@ -4,6 +4,7 @@ use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{FULL, Parameter, Takes};
 use super::{Document, Question, Subject};
+use crate::report::absent::AbsentWaves;
 use crate::report::json::{ListedWave, Wave, WaveList};
 use crate::report::schema::Streamed;
 use crate::report::waves;
@@ -34,7 +35,8 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         }
         let rows =
             |session: &dyn Inspect| waves::waves(session, &|wave| numbering.listed(wave), detail, style);
-        return Ok(asked.by_kind(|session| Ok(rows(session)))?.into());
+        let text = asked.by_kind(|session| Ok(rows(session)))?;
+        return Ok((text + &AbsentWaves::of(&asked.sessions).text("place", style)).into());
     }
     let of = |session: &&'a dyn Inspect| -> Vec<(WaveId, &'a dyn Inspect)> {
         session.waves().iter().map(|wave| (*wave, *session)).collect()
@@ -52,5 +54,6 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         }
     };
     let items = move || waves.clone().into_iter().skip(first).take(count).map(item);
-    Ok(Body::json(WaveList { waves: Streamed(items) }).into())
+    let absent = AbsentWaves::of(&asked.sessions);
+    Ok(Body::json(WaveList { waves: Streamed(items), absent }).into())
 }

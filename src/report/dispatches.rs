@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::schema::{Hex, Run, Schema};
+use super::absent::AbsentWaves;
+use super::schema::{Hex, Run, Schema, is_zero};
 use super::{Style, Table};
 use crate::debuginfo::{demangle, source_name};
 use crate::notation::merged;
@@ -41,7 +42,10 @@ pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Sty
             one.fences.map_or("?".to_owned(), |fences| fences.to_string()),
             bytes(one.group_segment_size),
             bytes(one.private_segment_size),
-            one.waves.len().to_string(),
+            match one.left_out {
+                0 => one.waves.len().to_string(),
+                more => format!("{} of {}", one.waves.len(), one.waves.len() + more),
+            },
             one.kernel.as_deref().map_or_else(|| "?".to_owned(), source_name),
         ]);
     }
@@ -54,6 +58,9 @@ pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Sty
 pub(crate) struct Dispatches {
     /// The launches.
     dispatches: Vec<Dispatch>,
+    /// Waves that the dump lacks.
+    #[serde(flatten)]
+    absent: AbsentWaves,
 }
 
 impl Schema for Dispatches {
@@ -93,8 +100,11 @@ struct Dispatch {
     kernel_object: Option<Hex>,
     /// Address of the kernel arguments.
     kernarg: Option<Hex>,
-    /// Number of its waves.
+    /// Number of its waves in the dump.
     waves: usize,
+    /// Number of further waves that the dump leaves out. Absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: usize,
     /// Threads of its waves, as runs of first and last.
     threads: Vec<Run>,
 }
@@ -117,6 +127,7 @@ struct PacketFences {
 #[must_use]
 pub(crate) fn json(
     dispatches: &[DispatchInfo],
+    absent: AbsentWaves,
     threads: &dyn Fn(WaveId) -> Option<(u64, u64)>,
 ) -> Dispatches {
     let address = |address: Option<crate::units::Address>| address.map(|address| Hex(address.0));
@@ -141,7 +152,8 @@ pub(crate) fn json(
         kernel_object: address(one.kernel_object),
         kernarg: address(one.kernarg),
         waves: one.waves.len(),
+        left_out: one.left_out,
         threads: merged(one.waves.iter().filter_map(|wave| threads(*wave))),
     });
-    Dispatches { dispatches: each.collect() }
+    Dispatches { dispatches: each.collect(), absent }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::schema::{Lanes, Run, Schema};
+use super::absent::{AbsentWaves, stands_for};
+use super::schema::{Lanes, Run, Schema, is_zero};
 use super::text::lane_list;
 use super::{Style, stack};
 use crate::notation::{counted, list, plural, range, ranges};
@@ -71,7 +72,8 @@ fn head(group: &Group, by_lane: bool, numbers: &WaveNumbers<'_>) -> String {
     if let Some(more @ 1..) = group.causes.len().checked_sub(MAX_CAUSES) {
         words.push(format!("{more} more"));
     }
-    format!("{members}: {}", words.join(", "))
+    let stands_for = stands_for(group.members.len(), group.stands_for);
+    format!("{members}: {}{stands_for}", words.join(", "))
 }
 
 /// `1-3, 7`, or with a noun `waves 1-3 lanes 0-7; wave 4 lane 0`.
@@ -121,6 +123,9 @@ pub struct GroupsByKind {
     pub by: &'static str,
     /// The groups of each kind of waves.
     pub kinds: Vec<GroupsOfKind>,
+    /// Waves that the dump lacks.
+    #[serde(flatten)]
+    pub absent: AbsentWaves,
 }
 
 impl Schema for GroupsByKind {
@@ -143,6 +148,9 @@ pub struct GroupsOfKind {
 pub struct StackGroup {
     /// Number of waves, or of lanes.
     pub count: usize,
+    /// Number of waves that the dump leaves out, and that waves of the group stand for: their stacks are unknown. Absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stands_for: usize,
     /// Whether a wave of the group is known to have faulted.
     pub faulted: bool,
     /// Number of waves without a captured stop reason: each of them may have faulted.
@@ -202,6 +210,7 @@ pub fn json(groups: &Groups, kind: String, threads: &dyn Fn(&Member) -> Vec<u64>
     let by_lane = groups.grouping.lanes;
     let each = groups.groups.iter().map(|group| StackGroup {
         count: group.count,
+        stands_for: group.stands_for,
         faulted: group.faulted,
         unknown_stops: group.unknown_stops,
         threads: ranges(group.members.iter().flat_map(threads)),

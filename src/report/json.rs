@@ -2,8 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
+use super::absent::AbsentWaves;
 use super::expression::{self, Part};
-use super::schema::{Hex, Lanes, Marks, Schema};
+use super::schema::{Hex, Lanes, Marks, Schema, is_zero};
 use crate::session::{
     Byte, DispatchArguments, InferredBy, KernelArgument, LaneInfo, LaneState, LaneStates, Locals, Scope,
     ValueState, WaveInfo,
@@ -16,6 +17,9 @@ use crate::units::LaneId;
 pub struct WaveList<L> {
     /// The waves, in the order of the dump.
     pub waves: L,
+    /// Waves that the dump lacks.
+    #[serde(flatten)]
+    pub absent: AbsentWaves,
 }
 
 impl<L: Serialize> Schema for WaveList<L> {
@@ -80,6 +84,9 @@ pub struct Wave {
     pub cause: String,
     /// The signal of the stop in gdb's numbering; 0: running, or unknown.
     pub signal: u8,
+    /// Number of waves that the dump leaves out and that this one stands for. Absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stands_for: usize,
     /// The wave's marks.
     #[serde(flatten)]
     pub marks: Marks,
@@ -112,6 +119,7 @@ impl Wave {
             stop_reasons: info.stop.clone(),
             cause: info.cause.clone(),
             signal: info.signal,
+            stands_for: info.stands_for as usize,
             marks: Marks::of(info),
         }
     }

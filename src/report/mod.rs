@@ -3,6 +3,7 @@
 //! One renderer serves the commands, the client's `monitor` and the packets: all have the same results. Text for a
 //! client is plain; the commands request styles.
 
+pub mod absent;
 pub(crate) mod changes;
 pub(crate) mod disassembly;
 pub(crate) mod dispatches;

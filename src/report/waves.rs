@@ -1,5 +1,6 @@
 //! Tables of waves, and of the lanes of a wave.
 
+use super::absent::stands_for;
 use super::fold::folded;
 use super::lanes::Detail;
 use super::text::place;
@@ -30,7 +31,7 @@ pub fn waves(
             run.name(),
             info.pc.map_or("not captured".to_owned(), |pc| pc.to_string()),
             format!("{active}/{lanes}"),
-            info.cause.clone(),
+            info.cause.clone() + &stands_for(run.numbers.len(), run.stands_for),
             info.kernel_name.as_deref().unwrap_or("?").to_owned(),
         ];
         if info.signal == 0 { table.row(cells) } else { table.alarm_row(cells) }
@@ -46,7 +47,8 @@ pub fn waves(
             },
             None => info,
         };
-        if let Some(run) = run.replace(Run { numbers: vec![number], first: info, last: None }) {
+        let stands_for = info.stands_for as usize;
+        if let Some(run) = run.replace(Run { numbers: vec![number], stands_for, first: info, last: None }) {
             add(&run);
         }
     }
@@ -59,6 +61,8 @@ struct Run {
     first: WaveInfo,
     last: Option<WaveInfo>,
     numbers: Vec<String>,
+    /// Number of waves that the dump leaves out, and that they stand for.
+    stands_for: usize,
 }
 
 impl Run {
@@ -74,6 +78,7 @@ impl Run {
             return Some(info);
         }
         self.numbers.push(number.clone());
+        self.stands_for += info.stands_for as usize;
         self.last = Some(info);
         None
     }

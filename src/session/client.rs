@@ -235,7 +235,12 @@ impl Session {
         grouping: Grouping,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Groups, ReadError> {
-        crate::session::waves::groups::groups(&self.reader, &self.waves(), grouping, progress)
+        let mut found =
+            crate::session::waves::groups::groups(&self.reader, &self.waves(), grouping, progress)?;
+        if self.chosen.is_some() {
+            found.groups.iter_mut().for_each(|group| group.stands_for = 0);
+        }
+        Ok(found)
     }
 
     /// Unwinds the stack of a wave once, for its frames and the variables of each.
@@ -317,6 +322,10 @@ impl DumpFacts for Session {
         self.reader.dump().truncated().map(str::to_owned)
     }
 
+    fn uncounted_waves(&self) -> Vec<String> {
+        if self.chosen.is_some() { Vec::new() } else { self.reader.dump().uncounted_waves() }
+    }
+
     fn code_objects(&self) -> Vec<CodeObjectInfo> {
         self.reader.dump().code_objects()
     }
@@ -393,7 +402,7 @@ impl Waves for Session {
     }
 
     fn dispatches(&self) -> Vec<DispatchInfo> {
-        super::dispatches::all(self.reader.dump(), &self.waves())
+        super::dispatches::all(self.reader.dump(), &self.waves(), self.chosen.is_none())
     }
 
     fn work_groups(&self) -> Vec<WorkGroupInfo> {

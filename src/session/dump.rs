@@ -111,22 +111,17 @@ impl Dump {
         &self.capture.provenance.running_waves
     }
 
+    /// Reasons for waves of the process that the capture lacks by the report of its writer, and that no wave stands for.
+    #[must_use]
+    pub fn uncounted_waves(&self) -> Vec<String> {
+        let from = &self.capture.provenance;
+        from.absent_waves.iter().chain(&from.running_waves).cloned().collect()
+    }
+
     /// The file of the capture that ends too early, and where.
     #[must_use]
     pub fn truncated(&self) -> Option<&str> {
         self.capture.provenance.truncated.as_deref()
-    }
-
-    /// Number of waves that the dump leaves out although its waves stand for them in counts: those that faulted or may
-    /// have, and those that had not.
-    #[must_use]
-    pub fn left_out(&self) -> (usize, usize) {
-        let of = |wave: WaveId| self.capture.wave(wave).is_some_and(|wave| waves::fault(wave) != Some(false));
-        let mut counts = (0, 0);
-        for (wave, count) in &self.capture.left_out.stands_for {
-            *(if of(*wave) { &mut counts.0 } else { &mut counts.1 }) += *count as usize;
-        }
-        counts
     }
 
     /// The problems of the capture.
@@ -291,6 +286,8 @@ pub struct StopCounts {
     pub waves: usize,
     /// Those of all waves that the dump leaves out, and that others stand for.
     pub left_out: usize,
+    /// Whether the dump lacks further waves, by the report of its writer.
+    pub lacks_waves: bool,
 }
 
 /// Counts these waves; `has_left_out`: also those that they stand for.
@@ -299,7 +296,9 @@ pub(super) fn stop_counts(
     waves: impl Iterator<Item = WaveId>,
     has_left_out: bool,
 ) -> StopCounts {
-    let mut counts = StopCounts::default();
+    let from = &capture.provenance;
+    let is_lacking = !from.absent_waves.is_empty() || !from.running_waves.is_empty();
+    let mut counts = StopCounts { lacks_waves: has_left_out && is_lacking, ..StopCounts::default() };
     for (id, wave) in waves.filter_map(|id| Some((id, capture.wave(id)?))) {
         let more = if has_left_out { capture.left_out.of(id) as usize } else { 0 };
         counts.left_out += more;

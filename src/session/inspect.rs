@@ -42,6 +42,10 @@ pub trait DumpFacts {
     /// The file of the dump that ends too early, and where.
     fn truncated(&self) -> Option<String>;
 
+    /// Reasons for waves of the process that the dump lacks by the report of its writer, and that no wave stands for; empty
+    /// if the client chose the waves.
+    fn uncounted_waves(&self) -> Vec<String>;
+
     /// The loaded code objects.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;
 

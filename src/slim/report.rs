@@ -10,6 +10,7 @@ use super::stand_ins::StandIns;
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
 use crate::notation::{counted, plural, range, ranges};
+use crate::report::schema::is_zero;
 use crate::session::{Dump, Limit, PAGE, Reach, has_faulted};
 use crate::units::WaveId;
 
@@ -49,6 +50,9 @@ pub struct Report {
     pub absent_waves: Vec<String>,
     /// Reasons for waves of the process that are absent from the dump and had not faulted.
     pub running_waves: Vec<String>,
+    /// Whether waves that stay out were never searched for the pages of the reports: the capture was a small dump, and the
+    /// reports were added to it.
+    pub unsearched: bool,
     /// The file of the capture that ends too early, and where.
     pub truncated: Option<String>,
 }
@@ -137,6 +141,7 @@ impl Report {
             notes,
             absent_waves,
             running_waves,
+            unsearched: capture.left_out.has_new_reports && !capture.left_out.stands_for.is_empty(),
             truncated: dump.truncated().map(str::to_owned),
         }
     }
@@ -321,6 +326,7 @@ impl Report {
             notes: self.notes.clone(),
             absent_waves: self.absent_waves.clone(),
             running_waves: self.running_waves.clone(),
+            unsearched: self.unsearched,
             truncated: self.truncated.clone(),
         }
     }
@@ -362,6 +368,8 @@ pub struct ReportJson {
     absent_waves: Vec<String>,
     /// Reasons for waves of the process that are absent from the dump and had not faulted.
     running_waves: Vec<String>,
+    /// Whether waves that stay out were never searched for the pages of added reports.
+    unsearched: bool,
     /// The file of the capture that ends too early, and where.
     truncated: Option<String>,
 }
@@ -377,11 +385,6 @@ struct ChosenWave {
     /// Number of waves that stay out, and that it stands for in counts.
     #[serde(skip_serializing_if = "is_zero")]
     stands_for: u32,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Bytes of the contents.

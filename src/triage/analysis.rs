@@ -77,9 +77,7 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     {
         add(&mut found.missing, MissingData::StopReason);
     }
-    let is_hang_reported = |fault: &Fault| fault.kind == FaultKind::Hang && fault.is_of_waves();
-    let is_of_none = |fault: &Fault| is_hang_reported(fault) || !fault.is_of_waves();
-    if question.wants_hang || !has_faulted && faults.iter().all(is_of_none) {
+    if question.wants_hang || needs_states(has_faulted, &faults) {
         let mut missing = Vec::new();
         let hang = hang(sessions, question.wave, &mut code, &mut missing);
         missing.into_iter().for_each(|new| add(&mut found.missing, new));
@@ -98,6 +96,9 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         // The wave that faulted is not among those of the question.
         found.waves.bystanders = found.waves.asked.saturating_sub(found.waves.unknown);
     }
+    if question.wave.is_none() {
+        found.waves.uncounted = sessions.first().map(|session| session.uncounted_waves()).unwrap_or_default();
+    }
     if found.waves.unknown > 0 {
         add(&mut found.missing, MissingData::StopReasons { waves: found.waves.unknown });
     }
@@ -106,6 +107,15 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     }
     found.faults = faults;
     found.of_truncated(sessions.first().and_then(|session| session.truncated()))
+}
+
+fn is_hang_reported(fault: &Fault) -> bool {
+    fault.kind == FaultKind::Hang && fault.is_of_waves()
+}
+
+/// Whether an analysis has the states of waves also without a question for them: nothing else is the cause.
+pub(crate) fn needs_states(has_faulted: bool, faults: &[Fault]) -> bool {
+    !has_faulted && faults.iter().all(|fault| is_hang_reported(fault) || !fault.is_of_waves())
 }
 
 /// The groups of waves that show the cause, and whether it is an access to memory. `are_all`: the question is about all
@@ -167,13 +177,13 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let mut budget = MAX_LOOKS;
     let mut all = Vec::new();
     let mut is_searched = walks.len() == stopped.len();
-    let mut is_cut_within = false;
+    let mut worst_cut = Cut::None;
     let launches = groups.first().map(|group| Launches::of(group.session)).unwrap_or_default();
     for (walk, stack) in walks.iter().zip(&walked) {
         let judge = Judge::new(stack.group.session, stack.group.agent, faults);
-        let (sighted, is_cut) = sightings(walk, stack.group, &judge, (&launches, &work), &mut budget);
-        is_searched &= !is_cut;
-        is_cut_within |= is_cut;
+        let (sighted, cut) = sightings(walk, stack.group, &judge, (&launches, &work), &mut budget);
+        is_searched &= cut == Cut::None;
+        worst_cut = worst_cut.max(cut);
         all.extend(sighted.into_iter().map(|one| (stack.group, one)));
     }
     let unexplained = if is_searched { unexplained(faults, &groups, &all) } else { Vec::new() };
@@ -190,12 +200,16 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let limits = [
         (Limit::Reports, is_cut),
         (Limit::Pcs, stopped.len() > groups.len()),
-        (Limit::Accesses, budget == 0 || has_page && is_cut_within),
+        (Limit::Accesses, budget == 0 || has_page && worst_cut == Cut::Limit),
         (Limit::Paths, work.has_cut_paths()),
         (Limit::Registers, work.has_cut_registers()),
     ];
     for (limit, _) in limits.into_iter().filter(|(_, is_reached)| *is_reached) {
         add(&mut found.missing, MissingData::Limit(limit));
+    }
+    let unsearched = groups.iter().filter(|group| has_page && group.is_unsearched());
+    if let waves @ 1.. = unsearched.map(|group| group.left_out).sum() {
+        add(&mut found.missing, MissingData::LeftOutWaves { waves });
     }
     // A wave without a known stop reason may have the fault.
     let are_unknown_examined = stopped.first().is_some_and(|group| group.stop == Stop::Unknown);
@@ -215,7 +229,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     found.further = further;
     found.further_unknown = further_unknown;
     for suspect in &mut suspects {
-        if is_cut_within {
+        if worst_cut != Cut::None {
             for one in &mut suspect.evidence {
                 if let Evidence::OtherWaves(count) = *one {
                     *one = Evidence::AtLeastOtherWaves(count);
@@ -326,14 +340,25 @@ fn unexplained(faults: &[Fault], groups: &[&Group<'_>], all: &[(&Group<'_>, Sigh
     pages.into_iter().map(|start| start & !(PAGE - 1)).collect()
 }
 
-/// Judges the accesses of a walk in the waves of a group. Also returns whether waves are left out.
+/// The reason that some waves of a group are not searched.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cut {
+    /// All are searched.
+    None,
+    /// The dump leaves them out.
+    LeftOut,
+    /// The limit of the analysis.
+    Limit,
+}
+
+/// Judges the accesses of a walk in the waves of a group. Also returns whether all waves are searched.
 fn sightings<'w>(
     walk: &'w Paths,
     group: &Group<'_>,
     judge: &Judge<'_>,
     (launches, work): (&Launches, &Work),
     budget: &mut usize,
-) -> (Vec<Sighted<'w>>, bool) {
+) -> (Vec<Sighted<'w>>, Cut) {
     let mut all: Vec<Sighted<'w>> = walk
         .candidates
         .iter()
@@ -341,11 +366,11 @@ fn sightings<'w>(
         .collect();
     let apertures =
         group.waves.first().map(|wave| registers::apertures(group.session, *wave)).unwrap_or_default();
-    let (mut matches, mut is_cut) = (0, false);
+    let (mut matches, mut cut) = (0, Cut::None);
     for (index, wave) in group.waves.iter().copied().enumerate() {
         let is_search = index >= FULLY_JUDGED;
         if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
-            is_cut = true;
+            cut = Cut::Limit;
             break;
         }
         let registers = Registers::new(group.session, wave, &apertures, launches, work);
@@ -367,11 +392,11 @@ fn sightings<'w>(
     // Waves that the dump leaves out were searched in vain, or not at all.
     if group.left_out > 0 && judge.has_page() && matches < ENOUGH_MATCHES && !group.is_unsearched() {
         *budget = budget.saturating_sub(group.left_out.saturating_mul(all.len()));
-        is_cut |= *budget == 0;
-    } else {
-        is_cut |= group.left_out > 0;
+        cut = if *budget == 0 { Cut::Limit } else { cut };
+    } else if group.left_out > 0 {
+        cut = cut.max(if group.is_unsearched() { Cut::LeftOut } else { Cut::Limit });
     }
-    (all, is_cut)
+    (all, cut)
 }
 
 fn accessed(

@@ -6,7 +6,7 @@ use super::json::runs;
 use super::page::words;
 use super::scene::Scene;
 use super::survey::{Group, Stop, Survey};
-use crate::report::schema::{Hex, Run};
+use crate::report::schema::{Hex, Run, is_zero};
 use crate::session::Inspect;
 
 /// Maximum number of lines, and of groups for programs.
@@ -19,6 +19,9 @@ const MAX_GROUPS: usize = 64;
 pub struct FaultedAt {
     /// Ids of the waves, as runs of first and last.
     waves: Vec<Run>,
+    /// Number of further waves that the dump leaves out. Absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: usize,
     /// The stop reason.
     cause: String,
     /// The kernel.
@@ -42,6 +45,7 @@ pub fn faulted(sessions: &[&dyn Inspect]) -> Vec<FaultedAt> {
         let at = scene.place(info.wave);
         Some(FaultedAt {
             waves: runs(&group.waves, &scene),
+            left_out: group.left_out,
             kernel: scene.kernel(info.wave),
             cause: info.cause,
             pc: group.pc.map(|pc| Hex(pc.0)),
@@ -67,7 +71,11 @@ pub fn faulted_lines(sessions: &[&dyn Inspect]) -> Vec<String> {
             (None, Some(pc)) => format!(", stopped at {pc}"),
             (_, None) => String::new(),
         };
-        Some(format!("{}: {}{kernel}{place}", words::waves(&group.waves, &scene), info.cause))
+        let more = match group.left_out {
+            0 => String::new(),
+            more => format!(" and {more} left out of the dump"),
+        };
+        Some(format!("{}{more}: {}{kernel}{place}", words::waves(&group.waves, &scene), info.cause))
     };
     let lines = groups(&survey).take(MAX_LINES).filter_map(line);
     lines.chain(words::more(groups(&survey).count(), MAX_LINES)).collect()

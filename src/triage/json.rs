@@ -227,6 +227,7 @@ fn stops(triage: &Triage, scene: &Scene<'_>) -> StopsJson {
     StopsJson {
         count: stops.asked,
         absent: stops.absent,
+        uncounted: stops.uncounted.clone(),
         faulted: stops.faulted,
         bystanders: stops.bystanders,
         unknown: stops.unknown,

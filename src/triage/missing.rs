@@ -56,6 +56,11 @@ pub enum MissingData {
     },
     /// The memory map: segments of a capture without all of global memory.
     MemoryMap,
+    /// The accesses of waves that a small dump leaves out: they were not searched for the page of an added report.
+    LeftOutWaves {
+        /// Number of waves.
+        waves: usize,
+    },
     /// Parts of the analysis beyond its limit.
     Limit(Limit),
     /// The PCs of waves: their states in a hang, and the accesses before a fault.
@@ -123,6 +128,7 @@ names!(MissingData {
     Self::Jump(_) => "jump",
     Self::Registers { .. } => "registers",
     Self::MemoryMap => "memory_map",
+    Self::LeftOutWaves { .. } => "left_out_waves",
     Self::Limit(_) => "limit",
     Self::WavePcs { .. } => "wave_pcs",
     Self::WaveCode { .. } => "wave_code",
@@ -186,6 +192,14 @@ impl Display for MissingData {
             Self::Registers { wave, registers } => write!(f, "registers of wave {wave}: {registers}"),
             Self::MemoryMap => {
                 f.write_str("the list of the process's memory: an unlisted address may be mapped")
+            }
+            Self::LeftOutWaves { waves } => {
+                let (of, are) = (counted(*waves, "wave"), plural(*waves, "is", "are"));
+                write!(
+                    f,
+                    "the accesses of {of} that {are} left out of the dump: give the report to `lanescope slim` of the whole \
+                     capture"
+                )
             }
             Self::Limit(limit) => f.write_str(match limit {
                 Limit::Reports => {

@@ -32,6 +32,7 @@ pub use access::{
     AccessFrame, AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, InnerIndex, Neighbour, Pattern,
     PatternOf, Suspect, Term, UnknownAddressCause, UnknownLanes, Variable,
 };
+pub(crate) use analysis::needs_states;
 pub use analysis::{Question, triage};
 pub use basis::basis;
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
@@ -121,6 +122,8 @@ pub struct Stops {
     pub asked: usize,
     /// Those of them that the dump leaves out, and that others stand for.
     pub absent: usize,
+    /// Reasons for waves of the process that the dump lacks, and that no wave stands for.
+    pub uncounted: Vec<String>,
     /// PCs of the faulted waves with the number of waves, the most frequent first.
     pub pcs: Vec<(Pc, usize)>,
     /// The wave that the page describes.

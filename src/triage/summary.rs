@@ -29,14 +29,15 @@ pub fn stops(counts: StopCounts) -> String {
     known(counts) + &unknown(counts)
 }
 
-fn known(StopCounts { faulted, unknown, waves, left_out }: StopCounts) -> String {
+fn known(StopCounts { faulted, unknown, waves, left_out, lacks_waves }: StopCounts) -> String {
     let are = plural(left_out, "is", "are");
     let absent =
         if left_out > 0 { format!(" ({left_out} {are} left out of the dump)") } else { String::new() };
+    let of = if lacks_waves { " of the dump" } else { "" };
     match faulted {
-        0 if unknown > 0 => format!("Whether a wave faulted is unknown{absent}"),
-        0 => format!("No wave faulted{absent}"),
-        count => format!("{count} of {waves} {} faulted{absent}", plural(waves, "wave", "waves")),
+        0 if unknown > 0 => format!("Whether a wave{of} faulted is unknown{absent}"),
+        0 => format!("No wave{of} faulted{absent}"),
+        count => format!("{count} of {waves} {}{of} faulted{absent}", plural(waves, "wave", "waves")),
     }
 }
 
@@ -53,7 +54,7 @@ pub(super) fn left_out(waves: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::summary as of_counts;
+    use super::{stops, summary as of_counts};
     use crate::capture::{Fault, FaultAddress, FaultSource, PAGE};
     use crate::session::StopCounts;
 
@@ -64,7 +65,9 @@ mod tests {
     /// A wave without a captured stop reason may have faulted.
     #[test]
     fn unknown_stop_reasons_are_no_absence_of_faults() {
-        let of = |faulted, unknown| of_counts(StopCounts { faulted, unknown, waves: 8, left_out: 0 }, 0, &[]);
+        let of = |faulted, unknown| {
+            of_counts(StopCounts { faulted, unknown, waves: 8, ..StopCounts::default() }, 0, &[])
+        };
         assert_eq!(
             of(0, 8),
             "Whether a wave faulted is unknown, no fault is reported; the stop reasons of 8 waves were not captured."
@@ -89,10 +92,13 @@ mod tests {
         assert_eq!(summary(0, 8, 0, &[fault]), format!("No wave faulted. {reported}"));
         let left_out = "No wave faulted; 2 other waves that faulted are left out (--kind, --wave), no fault is reported.";
         assert_eq!(summary(0, 8, 2, &[]), left_out);
-        let small = StopCounts { faulted: 2, unknown: 0, waves: 8, left_out: 5 };
+        let small = StopCounts { faulted: 2, waves: 8, left_out: 5, ..StopCounts::default() };
         assert_eq!(
             of_counts(small, 0, &[]),
             "2 of 8 waves faulted (5 are left out of the dump), no page is reported."
         );
+        let chosen = StopCounts { faulted: 1, waves: 1, lacks_waves: true, ..StopCounts::default() };
+        assert_eq!(stops(chosen), "1 of 1 wave of the dump faulted");
+        assert_eq!(stops(StopCounts { faulted: 0, ..chosen }), "No wave of the dump faulted");
     }
 }

@@ -387,3 +387,83 @@ fn inferred_private_memory_is_noted_on_attaching() {
         assert!(told.iter().any(|notice| notice == expected), "{told:?}");
     }
 }
+
+/// Lists and counts of a small dump name the waves that it lacks: 8 waves by the model of saxpy-gfx90a-O2, and those that
+/// the report of `slim` keeps.
+#[test]
+fn lists_name_the_waves_that_are_left_out() {
+    let scratch = Scratch::new("slim-lists");
+    let dump = fixtures().join("dumps/saxpy-gfx90a-O2");
+    let to = scratch.path("small.zip");
+    let report = slimmed(&dump, &to, &[]);
+    let kept = report["waves"].as_array().unwrap();
+    let standing = kept.iter().filter(|wave| wave["stands_for"].is_u64());
+    let standing: Vec<(&Value, u64)> =
+        standing.map(|wave| (&wave["id"], wave["stands_for"].as_u64().unwrap())).collect();
+    let [(id, more)] = standing[..] else { panic!("{standing:?}") };
+    assert_eq!(kept.len() as u64 + more, 8);
+    let out = format!("{more} waves are left out: others stand for them");
+    for (command, row) in [
+        ("waves", format!("running, stands for {more} more\n")),
+        ("groups", format!("wave {id}: running, stands for {more} more\n")),
+        ("dispatches", format!("{} of 8\n", kept.len())),
+    ] {
+        let text = answer(&[command, words(&to)]);
+        assert!(text.contains(&row) && text.contains(&out), "{command}:\n{text}");
+        let found: Value = serde_json::from_str(&answer(&[command, words(&to), "--json"])).unwrap();
+        assert_eq!(found["left_out"], more, "{command}");
+        let of = match command {
+            "waves" => {
+                &found["waves"].as_array().unwrap().iter().find(|of| of["id"] == *id).unwrap()["stands_for"]
+            }
+            "groups" => {
+                let groups = found["kinds"][0]["groups"].as_array().unwrap();
+                &groups.iter().find(|of| of["waves"] == json!([[id, id]])).unwrap()["stands_for"]
+            }
+            _ => &found["dispatches"][0]["left_out"],
+        };
+        assert_eq!(*of, more, "{command}");
+        // The user's choice is not all waves, and a whole dump lacks none.
+        for arguments in [vec![command, words(&to), "--wave", "1"], vec![command, words(&dump)]] {
+            let text = answer(&arguments);
+            assert!(!text.contains("left out") && !text.contains("stands for"), "{arguments:?}:\n{text}");
+        }
+    }
+    let text = one_line(&answer(&["report", words(&to)]));
+    assert!(text.contains(&format!("{} waves, {more} more left out", kept.len())), "{text}");
+}
+
+/// A dump of waves that the user chose claims nothing about the others, and names them as far as its writer knew them.
+#[test]
+fn waves_that_the_user_left_out_are_named() {
+    let scratch = Scratch::new("slim-chosen-lists");
+    let (demo, to) = (fixtures().join("demo.zip"), scratch.path("faulted.zip"));
+    slimmed(&demo, &to, &["--wave", "faulted"]);
+    let why = "lanescope slim left out 7 waves of demo.zip that have no fault";
+    for command in ["waves", "groups", "dispatches"] {
+        let text = answer(&[command, words(&to)]);
+        assert!(text.ends_with(&format!("Absent: {why}.\n")), "{command}:\n{text}");
+        let found: Value = serde_json::from_str(&answer(&[command, words(&to), "--json"])).unwrap();
+        assert_eq!(found["absent_waves"], json!([why]), "{command}");
+    }
+    let text = answer(&["info", words(&to)]);
+    assert!(text.contains("\n1 of 1 wave of the dump faulted\n"), "{text}");
+    assert!(text.contains(&format!("\nabsent: {why}\n")), "{text}");
+    assert_eq!(info(&to)["absent_waves"], json!([why]));
+    let text = answer(&["triage", words(&to)]);
+    assert!(
+        text.contains(&format!("\nWaves     1 of 1 wave of the dump faulted\n          {why}\n")),
+        "{text}"
+    );
+    let found: Value = serde_json::from_str(&answer(&["triage", words(&to), "--json"])).unwrap();
+    assert_eq!(found["waves"]["uncounted"], json!([why]));
+    let text = answer(&["triage", words(&to), "--wave", "1"]);
+    assert!(!text.contains("of the dump faulted") && !text.contains(why), "{text}");
+    // Of the other waves no fault is known: one of them is another choice.
+    let other = scratch.path("other.zip");
+    slimmed(&demo, &other, &["--wave", "2"]);
+    let text = answer(&["info", words(&other)]);
+    assert!(text.contains("\nNo wave of the dump faulted\n"), "{text}");
+    let both = ["1 wave, faulted or perhaps faulted,", "6 waves"].map(|waves| format!("left out {waves}"));
+    assert!(both.iter().all(|words| text.contains(words)), "{text}");
+}

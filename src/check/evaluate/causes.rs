@@ -1,6 +1,8 @@
 //! Causes of stops, and hangs.
 
-use super::facts::{Facts, Wave};
+use std::collections::HashMap;
+
+use super::facts::{Facts, Needed, Wave};
 use super::places::Fit;
 use super::{Numbered, obstacle};
 use crate::check::causes::{
@@ -118,11 +120,15 @@ pub(super) fn state_text(facts: &Facts<'_>, wave: &Wave<'_>) -> Option<String> {
 
 /// `hang none`, `hang deadlock`, `hang spinning 3`
 pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) -> Verdict {
-    let absent = facts.absent();
+    let absent = facts.absent(Needed::States);
     let Some(hang) = &facts.triage().hang else {
         return obstacle(absent.unwrap_or_else(|| "the dump has no waves".to_owned()), None);
     };
-    let unknown = hang.waves.iter().filter(|wave| wave.state == WaveState::Unknown).count();
+    let in_state = |state: WaveState| -> usize {
+        let counts = hang.counts.iter().filter(|(_, of, _)| *of == state);
+        counts.map(|(.., count)| count).sum()
+    };
+    let unknown = in_state(WaveState::Unknown);
     let why = absent.clone().or_else(|| no_states(unknown));
     let (got, found) = match (hang.is_hang, hang.is_deadlock) {
         (_, true) => ("deadlock", "a deadlock"),
@@ -138,7 +144,15 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
                 // The parser has the same names.
                 return obstacle(format!("unknown state `{name}`"), None);
             };
-            let count = hang.waves.iter().filter(|wave| wave.state == state).count() as u64;
+            // A wave that a small dump leaves out has the stop reasons of the one that stands for it.
+            let (absent, unlike) = match state {
+                WaveState::Faulted => (facts.absent(Needed::Numbers), HashMap::new()),
+                _ => (absent, facts.unlike()),
+            };
+            let why = absent.clone().or_else(|| no_states(unknown));
+            let of_state = hang.waves.iter().filter(|wave| wave.state == state);
+            let unsure: usize = of_state.filter_map(|wave| unlike.get(&wave.wave)).sum();
+            let count = in_state(state).saturating_sub(unsure) as u64;
             // Waves of unknown states, and absent waves, may be in this one.
             let unknown = if state == WaveState::Unknown { 0 } else { unknown as u64 };
             let bounds = (count, absent.is_none().then_some(count.saturating_add(unknown)));
@@ -195,7 +209,7 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
     }
     // A wave that is unknown may have the signature, and one whose code is not decoded. Without a fault the signature
     // is that of a hang, which all waves decide.
-    let absent = facts.absent().filter(|_| facts.faulted().next().is_none());
+    let absent = facts.absent(Needed::States).filter(|_| facts.faulted().next().is_none());
     let unknown = absent.or_else(|| facts.unknown_faults());
     if let Some(why) = unknown.or_else(|| crashes.undecoded()).or_else(|| crashes.left_out()) {
         return obstacle(why, None);

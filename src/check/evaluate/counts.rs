@@ -1,7 +1,7 @@
 //! Numbers of waves, stacks and launches, and execution masks.
 
 use super::error::FactError;
-use super::facts::{Facts, Wave};
+use super::facts::{Facts, Needed, Wave};
 use super::places::Fit;
 use super::{Numbered, obstacle};
 use crate::check::compare::{bounds_fit, kept};
@@ -82,10 +82,18 @@ fn name(of: Counted) -> &'static str {
 
 fn number(facts: &Facts<'_>, of: Counted) -> Result<Number, FactError> {
     let sessions = &facts.subject.sessions;
-    let absent = if of == Counted::Faulted { facts.absent_faults() } else { facts.absent() };
+    let absent = facts.absent(match of {
+        Counted::Faulted => Needed::Faults,
+        Counted::Waves => Needed::Numbers,
+        // A small dump has those of its own waves alone.
+        Counted::Stacks | Counted::Dispatches | Counted::WorkGroups => Needed::Own,
+    });
     let count = match of {
-        Counted::Waves => sessions.iter().map(|session| session.waves().len()).sum(),
-        Counted::Faulted => facts.faulted().count(),
+        Counted::Waves => facts.waves.iter().map(|wave| wave.info.count()).sum(),
+        Counted::Faulted => {
+            let faulted = facts.faulted().filter_map(|index| facts.waves.get(index));
+            faulted.map(|wave| wave.info.count()).sum()
+        }
         Counted::Stacks => facts.distinct.get_or_init(|| stacks(facts)).clone()?,
         Counted::Dispatches => sessions.first().map_or(0, |session| session.dispatches().len()),
         Counted::WorkGroups => sessions.iter().map(|session| session.work_groups().len()).sum(),

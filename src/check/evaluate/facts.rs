@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::Subject;
 use crate::notation::counted;
 use crate::session::{GroupBy, Grouping, Inspect, Stack, StackEnd, WaveInfo};
-use crate::triage::{self, Triage, no_stop_reasons};
+use crate::triage::{self, Triage, needs_states, no_stop_reasons};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// Maximum number of waves whose faults are analysed one by one.
@@ -44,9 +44,18 @@ pub(super) struct Facts<'a> {
     fault_lanes: RefCell<HashMap<WaveId, Option<LaneId>>>,
 }
 
-/// The reason for waves that a small dump leaves out, and whose number alone is known.
-fn left_out(waves: usize) -> Option<String> {
-    (waves > 0).then(|| format!("the dump leaves out {}", counted(waves, "wave")))
+/// Facts about all waves of the process that an expectation needs. Of a wave that a small dump leaves out, another one may
+/// have some of them: the one that stands for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Needed {
+    /// Their faults.
+    Faults,
+    /// Their number, stop reasons and kernels.
+    Numbers,
+    /// Their states in a hang.
+    States,
+    /// Anything of their own: stacks, positions, registers.
+    Own,
 }
 
 impl<'a> Facts<'a> {
@@ -73,38 +82,50 @@ impl<'a> Facts<'a> {
 
     /// Number of waves with an unknown stop reason.
     pub(super) fn unknown_stops(&self) -> usize {
-        self.waves.iter().filter(|wave| wave.info.has_faulted().is_none()).count()
+        let unknown = self.waves.iter().filter(|wave| wave.info.has_faulted().is_none());
+        unknown.map(|wave| wave.info.count()).sum()
     }
 
-    /// The reason that facts about all waves of the process are unknown: waves are absent from the dump, or cannot be
-    /// read. `None`: all waves are known.
-    pub(super) fn absent(&self) -> Option<String> {
-        let (_, count) = self.subject.dump.left_out();
-        let running = self.subject.dump.absent_running_waves().iter().cloned();
-        self.absent_of(running.chain(left_out(count)).collect())
+    /// Number of waves that the dump leaves out and whose states are unknown, by the wave that stands for them: only an
+    /// analysis with the states of waves has compared them. A wave that faulted has no other state.
+    pub(super) fn unlike(&self) -> HashMap<WaveId, usize> {
+        let found = self.triage();
+        if needs_states(found.waves.faulted > 0, &found.faults) {
+            return HashMap::new();
+        }
+        let others = self.waves.iter().filter(|wave| wave.info.has_faulted() != Some(true));
+        let counts = others.map(|wave| (wave.id(), wave.info.stands_for as usize));
+        counts.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// As `absent`, of waves that faulted or may have faulted.
-    pub(super) fn absent_faults(&self) -> Option<String> {
-        self.absent_of(Vec::new())
-    }
-
-    fn absent_of(&self, running: Vec<String>) -> Option<String> {
-        let mut reasons = self.subject.dump.absent_waves();
-        reasons.extend(left_out(self.subject.dump.left_out().0));
+    /// The reason that these facts about all waves of the process are unknown: waves are absent from the dump, or cannot
+    /// be read. `None`: they are known.
+    pub(super) fn absent(&self, needed: Needed) -> Option<String> {
+        let dump = &self.subject.dump;
+        let mut reasons = dump.absent_waves();
         reasons.extend(self.unread.clone());
-        reasons.extend(running);
-        let first = reasons.first()?;
-        let more = match reasons.len() {
-            1 => String::new(),
-            count => format!("; {} more", count - 1),
+        if needed >= Needed::Numbers {
+            reasons.extend(dump.absent_running_waves().iter().cloned());
+        }
+        let own = || self.waves.iter().map(|wave| wave.info.stands_for as usize).sum();
+        let left_out = match needed {
+            Needed::Faults | Needed::Numbers => 0,
+            Needed::States => self.unlike().into_values().sum(),
+            Needed::Own => own(),
+        };
+        let counted_out =
+            (left_out > 0).then(|| format!("the dump leaves out {}", counted(left_out, "wave")));
+        let Some(first) = reasons.first() else { return counted_out };
+        let more = match reasons.len() - 1 + usize::from(counted_out.is_some()) {
+            0 => String::new(),
+            count => format!("; {count} more"),
         };
         Some(format!("waves may be absent: {first}{more}"))
     }
 
     /// The reason that the faults of some waves are unknown. `None`: those of all waves are known.
     pub(super) fn unknown_faults(&self) -> Option<String> {
-        self.absent_faults().or_else(|| no_stop_reasons(self.unknown_stops()))
+        self.absent(Needed::Faults).or_else(|| no_stop_reasons(self.unknown_stops()))
     }
 
     /// The call stack of a wave; waves with the same PCs share one. `None`: it cannot be read.

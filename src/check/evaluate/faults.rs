@@ -22,6 +22,8 @@ const FATAL: &str = "fatal halt";
 struct Group<'f, 'a> {
     first: &'f Wave<'a>,
     waves: Vec<WaveId>,
+    /// Their number, with those that the dump leaves out.
+    count: usize,
 }
 
 /// `fault memory violation`, `fault trap, ecc`: each wave that faulted has one of the causes, and each cause is that of a
@@ -86,11 +88,12 @@ fn groups<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Group<'f, 'a>> {
     for wave in facts.faulted().filter_map(|index| facts.waves.get(index)) {
         let session = std::ptr::from_ref(wave.session).cast::<()>();
         let index = *known.entry((session, wave.info.pc, wave.info.stop.as_deref())).or_insert_with(|| {
-            groups.push(Group { first: wave, waves: Vec::new() });
+            groups.push(Group { first: wave, waves: Vec::new(), count: 0 });
             groups.len() - 1
         });
         if let Some(group) = groups.get_mut(index) {
             group.waves.push(wave.id());
+            group.count += wave.info.count();
         }
     }
     groups
@@ -156,8 +159,8 @@ fn differs(
             of_sentence = Some(name.clone());
         }
         match causes.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, waves)) => *waves += group.waves.len(),
-            None => causes.push((name, group.waves.len())),
+            Some((_, waves)) => *waves += group.count,
+            None => causes.push((name, group.count)),
         }
     }
     // The cause in the sentence of the analysis is the first.

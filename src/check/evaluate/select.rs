@@ -1,6 +1,6 @@
 //! Selection of waves.
 
-use super::facts::Facts;
+use super::facts::{Facts, Needed};
 use super::names::similar_names;
 use super::places::{Fit, at};
 use crate::check::file::Selector;
@@ -14,13 +14,16 @@ pub(super) struct Selected {
     /// Number of waves that are not selected because a fact about them is unknown; with the reason. It counts only
     /// where no wave is selected.
     pub(super) unknown: Option<(usize, String)>,
+    /// The reason that absent waves may be among them; `None`: they are not. It counts only where no wave is selected.
+    pub(super) absent: Option<String>,
     /// A sentence for an empty selection, and an instruction.
     pub(super) none: (String, Option<String>),
 }
 
 /// Selects the waves of a block.
 pub(super) fn select(facts: &Facts<'_>, selector: &Selector) -> Selected {
-    let mut selected = Selected { waves: Vec::new(), unknown: None, none: (String::new(), None) };
+    let mut selected =
+        Selected { waves: Vec::new(), unknown: None, absent: None, none: (String::new(), None) };
     let mut keep = |fits: &dyn Fn(usize, &WaveInfo) -> Fit| {
         for (index, wave) in facts.waves.iter().enumerate() {
             match fits(index, &wave.info) {
@@ -77,6 +80,13 @@ pub(super) fn select(facts: &Facts<'_>, selector: &Selector) -> Selected {
             selected.none.0 = "no wave is there".to_owned();
             selected.none.1 = super::places::similar_places(facts, place);
         }
+    }
+    if selected.waves.is_empty() {
+        selected.absent = facts.absent(match selector {
+            Selector::Faulted => Needed::Faults,
+            Selector::Every | Selector::Some | Selector::Kernel(_) => Needed::Numbers,
+            Selector::Id(_) | Selector::Position(..) | Selector::At(_) => Needed::Own,
+        });
     }
     selected
 }

@@ -1,6 +1,8 @@
 //! Blocks: the lines about some waves.
 
-use super::facts::{Facts, Wave};
+use std::collections::HashMap;
+
+use super::facts::{Facts, Needed, Wave};
 use super::places::{Fit, at, at_text, blessed_at, blessed_stack, similar_places, stack, stack_text};
 use super::select::{Selected, select};
 use super::values::{self, ValueBlock};
@@ -25,11 +27,11 @@ pub(super) fn block(
     }
     let selected = select(facts, selector);
     let mut outcomes: Vec<Outcome> =
-        head.map(|head| head.outcome(chosen(facts, head, &selected))).into_iter().collect();
+        head.map(|head| head.outcome(chosen(head, &selected))).into_iter().collect();
     if selected.waves.is_empty() {
-        let why = || format!("no wave to check: {}", why_none(facts, &selected));
+        let why = || format!("no wave to check: {}", why_none(&selected));
         outcomes.extend(lines.iter().map(|line| {
-            let verdict = match (head, chosen(facts, line, &selected)) {
+            let verdict = match (head, chosen(line, &selected)) {
                 (Some(_), Verdict::Differs(_)) => line.differs(None, why()),
                 (Some(_), _) => obstacle(why(), None),
                 (None, verdict) => verdict,
@@ -42,16 +44,31 @@ pub(super) fn block(
         Selector::Some => some(facts, &selected, lines),
         _ => all(facts, &selected.waves, lines),
     });
-    if let (Selector::Every, Some(why)) = (selector, facts.absent()) {
+    if *selector == Selector::Every {
         // A known wave that differs decides. A line that holds may differ for an absent wave.
-        let holding = outcomes.iter_mut().filter(|outcome| outcome.verdict == Verdict::Holds);
-        holding.for_each(|outcome| outcome.verdict = obstacle(why.clone(), None));
+        let mut absent: HashMap<Needed, Option<String>> = HashMap::new();
+        for outcome in outcomes.iter_mut().filter(|outcome| outcome.verdict == Verdict::Holds) {
+            let line = lines.iter().find(|line| line.number == outcome.line);
+            let needed = line.map_or(Needed::Numbers, |line| needed(line));
+            if let Some(why) = absent.entry(needed).or_insert_with(|| facts.absent(needed)) {
+                outcome.verdict = obstacle(why.clone(), None);
+            }
+        }
     }
     outcomes
 }
 
-fn why_none(facts: &Facts<'_>, selected: &Selected) -> String {
-    match (&selected.unknown, facts.absent()) {
+/// The facts about a wave that decide a line of a block.
+fn needed(line: &Numbered<'_>) -> Needed {
+    match &line.line.content {
+        Content::Stop(_) => Needed::Numbers,
+        Content::State(_) => Needed::States,
+        _ => Needed::Own,
+    }
+}
+
+fn why_none(selected: &Selected) -> String {
+    match (&selected.unknown, &selected.absent) {
         (Some((count, why)), _) => {
             let waves = counted(*count as u64, "wave");
             format!("{}, and {why} for {waves}", selected.none.0)
@@ -62,12 +79,12 @@ fn why_none(facts: &Facts<'_>, selected: &Selected) -> String {
 }
 
 /// The verdict of a `wave` line.
-fn chosen(facts: &Facts<'_>, line: &Numbered<'_>, selected: &Selected) -> Verdict {
+fn chosen(line: &Numbered<'_>, selected: &Selected) -> Verdict {
     if !selected.waves.is_empty() {
         return Verdict::Holds;
     }
-    if selected.unknown.is_some() || facts.absent().is_some() {
-        return obstacle(why_none(facts, selected), None);
+    if selected.unknown.is_some() || selected.absent.is_some() {
+        return obstacle(why_none(selected), None);
     }
     let (found, hint) = &selected.none;
     let found = hint.as_ref().map_or_else(|| found.clone(), |hint| format!("{found}; {hint}"));
@@ -82,16 +99,33 @@ fn some(facts: &Facts<'_>, selected: &Selected, lines: &[&Numbered<'_>]) -> Vec<
     // A wave without a difference is nearer than one with a difference.
     let rank = |outcomes: &[Outcome]| (!outcomes.iter().any(differs), holds(outcomes));
     let mut best: Vec<Outcome> = Vec::new();
+    let wants_states = lines.iter().any(|line| needed(line) == Needed::States);
+    let unlike = if wants_states { facts.unlike() } else { HashMap::new() };
+    let mut unsure = 0;
     for wave in &selected.waves {
         let outcomes = all(facts, &[*wave], lines);
         if holds(&outcomes) == lines.len() {
             return outcomes;
         }
+        if let Some(own) = facts.waves.get(*wave).filter(|wave| wave.info.stands_for > 0) {
+            // Each wave that it stands for differs in a line that is about a common fact.
+            let is_common = |line: &&Numbered<'_>| match needed(line) {
+                Needed::Faults | Needed::Numbers => true,
+                Needed::States => !unlike.contains_key(&own.id()),
+                Needed::Own => false,
+            };
+            let decides = |line: &Numbered<'_>| {
+                outcomes.iter().any(|outcome| outcome.line == line.number && differs(outcome))
+            };
+            let is_decided = lines.iter().copied().filter(is_common).any(decides);
+            unsure += if is_decided { 0 } else { own.info.stands_for as usize };
+        }
         if best.is_empty() || rank(&outcomes) > rank(&best) {
             best = outcomes;
         }
     }
-    let absent = facts.absent();
+    let left_out = (unsure > 0).then(|| format!("the dump leaves out {}", counted(unsure as u64, "wave")));
+    let absent = facts.absent(Needed::Numbers).or(left_out);
     for outcome in &mut best {
         let Verdict::Differs(difference) = &mut outcome.verdict else { continue };
         match &absent {

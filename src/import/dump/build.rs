@@ -145,6 +145,7 @@ impl<'m> Builder<'m, '_> {
             provenance.notes = texts(&slim.notes);
             provenance.absent_waves = texts(&slim.absent_waves);
             provenance.running_waves = texts(&slim.running_waves);
+            self.capture.left_out.has_new_reports = matches!(slim.unsearched, Field::Given(true));
             if let Field::Given(text) = &slim.truncated {
                 provenance.truncated = Some(shown(&text.0));
             }

@@ -37,6 +37,7 @@ tables! {
         notes: Vec<Field<Text<'de>>>,
         absent_waves: Vec<Field<Text<'de>>>,
         running_waves: Vec<Field<Text<'de>>>,
+        unsearched: bool,
         truncated: Text<'de>,
     }
 

@@ -33,6 +33,7 @@ impl Source<'_> {
                 lds: of.group_segment_size,
                 private: of.private_segment_size,
                 waves: of.waves.len(),
+                waves_left_out: of.left_out,
                 problem: known
                     .as_ref()
                     .and_then(|of| Some(cut(&self.paths.text(&of.problem.as_ref()?.to_string())))),

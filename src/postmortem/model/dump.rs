@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{FrameRow, Hex};
+use crate::report::schema::is_zero;
 use crate::triage::WaveState;
 
 /// A work-group that waits at a barrier.
@@ -103,6 +104,9 @@ pub struct Launch {
     pub private: Option<u64>,
     /// Number of captured waves.
     pub waves: usize,
+    /// Number of further waves that the dump leaves out. Absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waves_left_out: usize,
     /// The arguments of the source.
     pub arguments: Vec<ArgumentRow>,
     /// The reason for missing arguments.

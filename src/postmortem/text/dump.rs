@@ -94,11 +94,21 @@ pub fn argument(of: &ArgumentRow) -> String {
     }
 }
 
+/// `3 waves, 5 more left out`
+#[must_use]
+pub fn waves_of(of: &Launch) -> String {
+    let more = match of.waves_left_out {
+        0 => String::new(),
+        more => format!(", {more} more left out"),
+    };
+    counted(of.waves, "wave") + &more
+}
+
 fn launch(of: &Launch) -> String {
     let kernel = of.kernel.as_deref().unwrap_or("an unknown kernel");
     let (grid, group) = (size(of.grid), size(of.workgroup));
     let mut text = String::new();
-    let waves = counted(of.waves, "wave");
+    let waves = waves_of(of);
     let head = format!("dispatch {}: {kernel}, grid {grid}, work-group {group}, {waves}", of.id);
     fold(&mut text, &head, 2, 4);
     for argument in &of.arguments {

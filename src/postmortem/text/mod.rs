@@ -13,7 +13,7 @@ use crate::notation::counted;
 use crate::report::Style;
 use crate::report::fold::{continued, wrapped};
 
-pub use dump::{argument, causes, position, size, some_ids};
+pub use dump::{argument, causes, position, size, some_ids, waves_of};
 pub use first::{first_screen, legend, letter, rule_text};
 pub use wave::frame;
 

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::capture::Capture;
-use crate::report::schema::{Hex, Schema};
+use crate::report::schema::{Hex, Schema, is_zero};
 use crate::report::stack::{End, Frame};
 
 /// The first members of the document.
@@ -282,11 +282,6 @@ pub(crate) fn named_registers<S: Serializer>(of: &Registers, serializer: S) -> R
     let mut map = serializer.serialize_map(Some(of.len()))?;
     of.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
     map.end()
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// The members of the document, which is streamed.

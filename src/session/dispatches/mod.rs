@@ -42,6 +42,8 @@ pub struct DispatchInfo {
     pub kernarg: Option<Address>,
     /// Its served waves.
     pub waves: Vec<WaveId>,
+    /// Number of further waves that the dump leaves out, and that these stand for; 0 if the client chose the waves.
+    pub left_out: usize,
     /// Whether the dump claims that it has all its waves that had not ended, itself or by others that stand for them.
     pub has_all_waves: bool,
 }
@@ -119,11 +121,11 @@ impl std::fmt::Display for Fences {
 pub fn dispatches_of(dump: &Dump) -> Vec<DispatchInfo> {
     let capture = dump.capture();
     let waves: Vec<WaveId> = (0u32..).zip(&capture.waves).map(|(ordinal, _)| WaveId(ordinal)).collect();
-    all(dump, &waves)
+    all(dump, &waves, true)
 }
 
-/// All dispatches in the dump's order; `waves`: the served ones.
-pub(super) fn all(dump: &Dump, waves: &[WaveId]) -> Vec<DispatchInfo> {
+/// All dispatches in the dump's order; `waves`: the served ones. `has_left_out`: counts also those that they stand for.
+pub(super) fn all(dump: &Dump, waves: &[WaveId], has_left_out: bool) -> Vec<DispatchInfo> {
     let capture = dump.capture();
     let mut of: HashMap<usize, Vec<WaveId>> = HashMap::new();
     for id in waves {
@@ -135,12 +137,15 @@ pub(super) fn all(dump: &Dump, waves: &[WaveId]) -> Vec<DispatchInfo> {
     let each = capture.dispatches.iter().enumerate();
     each.map(|(index, dispatch)| {
         let has_all_waves = capture.left_out.whole_dispatches.contains(&index);
-        info(dump, dispatch, of.remove(&index).unwrap_or_default(), has_all_waves)
+        let waves = of.remove(&index).unwrap_or_default();
+        let more = |wave: &WaveId| capture.left_out.of(*wave) as usize;
+        let left_out = if has_left_out { waves.iter().map(more).sum() } else { 0 };
+        DispatchInfo { left_out, has_all_waves, ..info(dump, dispatch, waves) }
     })
     .collect()
 }
 
-fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>, has_all_waves: bool) -> DispatchInfo {
+fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>) -> DispatchInfo {
     let capture = dump.capture();
     let queue = capture.queues.get(dispatch.queue);
     let agent = queue.and_then(|queue| capture.agents.get(queue.agent)).map_or(0, |agent| agent.id);
@@ -161,6 +166,7 @@ fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>, has_all_waves: boo
         kernel_object: dispatch.kernel_object,
         kernarg: dispatch.kernarg,
         waves,
-        has_all_waves,
+        left_out: 0,
+        has_all_waves: false,
     }
 }

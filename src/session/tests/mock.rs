@@ -26,6 +26,7 @@ mockall::mock! {
         fn faults(&self) -> Vec<Fault>;
         fn problems(&self) -> Vec<Problem>;
         fn truncated(&self) -> Option<String>;
+        fn uncounted_waves(&self) -> Vec<String>;
         fn code_objects(&self) -> Vec<CodeObjectInfo>;
         fn has_all_code_objects(&self) -> bool;
         fn has_new_reports(&self) -> bool;

@@ -69,6 +69,9 @@ pub struct Group {
     pub members: Vec<Member>,
     /// Number of waves or lanes.
     pub count: usize,
+    /// Number of waves that the dump leaves out, and that waves of the group stand for: their stacks are unknown. 0 for
+    /// lanes, and if the client chose the waves.
+    pub stands_for: usize,
     /// Whether one of the waves is known to have stopped for a fault. For lanes: only waves with a lane of the group that
     /// was not known to be inactive at the stop.
     pub faulted: bool,
@@ -203,7 +206,9 @@ impl Building {
             let (members, causes, states) = (Vec::new(), Vec::new(), Vec::new());
             let bytes: usize = stack.frames.iter().map(bytes).sum();
             self.left = self.left.saturating_sub(bytes);
-            let group = Group { members, count: 0, faulted: false, unknown_stops: 0, causes, states, stack };
+            let (count, stands_for, unknown_stops) = Default::default();
+            let group =
+                Group { members, count, stands_for, faulted: false, unknown_stops, causes, states, stack };
             let (causes, states) = (BTreeMap::new(), BTreeMap::new());
             self.groups.push(Draft { group, blamed: None, causes, states });
         } else if let Some(Draft { group, .. }) = self.groups.get_mut(index) {
@@ -252,6 +257,9 @@ impl Building {
     fn add(&mut self, group: usize, member: Member, ran: bool, reader: &Reader) -> Result<(), ReadError> {
         let Some(Draft { group, blamed, causes, .. }) = self.groups.get_mut(group) else { return Ok(()) };
         group.count += member.lanes.map_or(1, |lanes| lanes.count() as usize);
+        if member.lanes.is_none() {
+            group.stands_for += reader.dump().capture().left_out.of(member.wave) as usize;
+        }
         if ran && *blamed != Some(member.wave) {
             *blamed = Some(member.wave);
             let of = reader.wave(member.wave)?;

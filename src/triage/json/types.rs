@@ -480,6 +480,8 @@ pub struct StopsJson {
     pub count: usize,
     /// Those of them that the dump leaves out, and that others stand for.
     pub absent: usize,
+    /// Reasons for waves of the process that the dump lacks, and that no wave stands for.
+    pub uncounted: Vec<String>,
     /// Waves that stopped for a fault.
     pub faulted: usize,
     /// Waves without a fault, if another wave faulted.

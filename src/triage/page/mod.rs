@@ -11,6 +11,8 @@ mod lanes;
 mod layout;
 pub(super) mod words;
 
+use std::iter::once;
+
 use super::scene::Scene;
 use super::steps::{Step, steps};
 use super::{Cause, Evidence, MissingData, Triage, summary};
@@ -31,6 +33,8 @@ const MAX_PCS: usize = 3;
 const MAX_OTHERS: usize = 3;
 /// Maximum number of rows of missing data.
 const MAX_MISSING: usize = 4;
+/// Maximum number of reasons for absent waves.
+const MAX_REASONS: usize = 3;
 /// Maximum number of reported faults.
 const MAX_REPORTS: usize = 2;
 
@@ -108,16 +112,23 @@ fn stops(triage: &Triage, page: &mut Page) {
         0 => String::new(),
         count => format!(" {}", whole(&format!("({count} left out of the dump)"))),
     };
+    let of = if stops.uncounted.is_empty() { "" } else { " of the dump" };
+    let uncounted = stops.uncounted.iter().take(MAX_REASONS).cloned();
+    let uncounted = uncounted.chain(words::more(stops.uncounted.len(), MAX_REASONS));
     if stops.faulted == 0 {
         if stops.unknown > 0 {
-            let of = counted(stops.asked, "wave");
-            page.row("Waves", &format!("{} of {of} with an unknown stop reason{absent}", stops.unknown));
-        } else if stops.absent > 0 {
-            page.row("Waves", &format!("{}{absent}", counted(stops.asked, "wave")));
+            let waves = counted(stops.asked, "wave");
+            let text = format!("{} of {waves}{of} with an unknown stop reason{absent}", stops.unknown);
+            page.list("Waves", once(text).chain(uncounted));
+        } else if stops.absent > 0 || !stops.uncounted.is_empty() {
+            page.list(
+                "Waves",
+                once(format!("{}{of}{absent}", counted(stops.asked, "wave"))).chain(uncounted),
+            );
         }
         return;
     }
-    let mut text = format!("{} of {} faulted", stops.faulted, counted(stops.asked, "wave"));
+    let mut text = format!("{} of {}{of} faulted", stops.faulted, counted(stops.asked, "wave"));
     if stops.pcs.len() > 1 {
         let each = stops.pcs.iter().take(MAX_PCS).map(|(pc, count)| whole(&format!("{count} at {pc}")));
         text += &format!(" ({}", each.collect::<Vec<_>>().join(", "));
@@ -132,7 +143,7 @@ fn stops(triage: &Triage, page: &mut Page) {
     if stops.unknown > 0 {
         text += &format!(", {} with an unknown stop reason", stops.unknown);
     }
-    page.row("Waves", &(text + &absent));
+    page.list("Waves", once(text + &absent).chain(uncounted));
 }
 
 /// Faults of waves beside that of the chosen one.

@@ -2,17 +2,20 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use lanescope::check::{Head, Outcome, Subject, Verdict, draft};
-use lanescope::session::Inspect;
+use lanescope::session::{Dump, Inspect};
 use lanescope::signature::{Rules, unknown_waves};
 
 use super::{evaluate, outcomes, path, sessions};
 use crate::fixtures::open;
-use crate::slim::Scratch;
+use crate::slim::{Scratch, slim};
 
 /// A wave of an agent that no table has: the reader leaves it out.
 const ABSENT: &str = "\n[[wave]]\nid = 900\nagent = 900\n";
+/// The reader's reason.
+const REJECTED: &str = "no agent has the id 900";
 
 /// A copy of a dump, a folder, with a further wave that is left out.
 fn with_absent_wave(name: &str, scratch: &Scratch) -> std::path::PathBuf {
@@ -38,8 +41,8 @@ fn signs(outcomes: &[Outcome]) -> String {
     outcomes.iter().map(sign).collect()
 }
 
-/// Checks lines with the expected signs over a whole dump, and over one that lacks a wave.
-fn check(name: &str, lacking: &Path, lines: &[(&str, char, char)]) {
+/// Checks lines with the expected signs over a whole dump, and over one that lacks waves, for that reason.
+fn check(name: &str, lacking: &Path, why: &str, lines: &[(&str, char, char)]) {
     let text: String = lines.iter().map(|(line, ..)| format!("{line}\n")).collect();
     let (whole, lacking) = (outcomes(&path(name), &text), outcomes(lacking, &text));
     let mut wrong = Vec::new();
@@ -54,7 +57,7 @@ fn check(name: &str, lacking: &Path, lines: &[(&str, char, char)]) {
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
     for outcome in &lacking {
         if let Verdict::NotChecked(obstacle) = &outcome.verdict {
-            assert!(obstacle.problem.contains("no agent has the id 900"), "{obstacle:?}");
+            assert!(obstacle.problem.contains(why), "{obstacle:?}");
         }
     }
 }
@@ -91,7 +94,7 @@ fn a_dump_without_a_fault() {
         ("wave some", '+', '+'),
         ("stop illegal instruction", '-', '?'),
     ];
-    check("chain-gfx90a-O0", &lacking, &lines);
+    check("chain-gfx90a-O0", &lacking, REJECTED, &lines);
 }
 
 /// calls-gfx90a: wave 2 has an illegal instruction, wave 4 an address error. Wave 3 was running, the others are at
@@ -111,7 +114,122 @@ fn known_waves_that_faulted_decide() {
         ("wave id 2", '+', '+'),
         ("stop illegal instruction", '+', '+'),
     ];
-    check("calls-gfx90a", &lacking, &lines);
+    check("calls-gfx90a", &lacking, REJECTED, &lines);
+}
+
+/// The small dump of a dump, a folder or a zip.
+fn small(dump: &Path, scratch: &Scratch, more: &[&str]) -> std::path::PathBuf {
+    let name = dump.file_stem().unwrap().to_str().unwrap();
+    let to = scratch.path(&format!("{name}{}.zip", more.join("-")));
+    slim(dump, &to, more);
+    to
+}
+
+/// saxpy-gfx90a-O2: wave 1 faulted, the other 7 of one dispatch were running, each in a work-group with another one.
+/// The small dump has wave 1, and one of the others at each of 3 places: 4 waves, in 3 work-groups. Of those left out the
+/// number, the stop reason and the kernel are known.
+#[test]
+fn waves_that_others_stand_for_are_counted() {
+    let scratch = Scratch::new("absent-small");
+    let name = "saxpy-gfx90a-O2";
+    let lines = [
+        ("fault none", '-', '-'),
+        ("fault memory violation", '+', '+'),
+        ("fault memory violation, trap", '-', '-'),
+        ("waves 8", '+', '+'),
+        ("waves 4", '-', '-'),
+        ("faulted 1", '+', '+'),
+        ("faulted > 1", '-', '-'),
+        ("stacks 4", '+', '?'),
+        ("stacks >= 4", '+', '+'),
+        ("work-groups 4", '+', '?'),
+        ("work-groups 2", '-', '-'),
+        ("dispatches 1", '+', '?'),
+        // Nothing compared the states of waves beside a fault.
+        ("hang none", '+', '?'),
+        ("hang spinning 0", '+', '?'),
+        ("hang faulted 1", '+', '+'),
+        ("hang faulted 2", '-', '-'),
+        ("wave kernel other", '-', '-'),
+        ("wave id 99", '-', '?'),
+        ("wave (9,0,0)", '-', '?'),
+        ("wave every", '+', '+'),
+        ("stop running", '-', '-'),
+        ("$exec != 0", '+', '?'),
+        ("wave some", '+', '+'),
+        ("stop trap", '-', '-'),
+        ("wave some", '+', '+'),
+        ("exec 0x1", '-', '?'),
+        ("wave some", '+', '+'),
+        ("stop trap", '-', '-'),
+        ("exec 0x1ffffff", '+', '+'),
+    ];
+    check(name, &small(&path(name), &scratch, &[]), "the dump leaves out 4 waves", &lines);
+}
+
+/// masks-gfx90a: no fault and no hang; all 12 waves are at breakpoints of one dispatch, two of them at places of others.
+#[test]
+fn waves_without_a_fault_are_counted() {
+    let scratch = Scratch::new("absent-small-masks");
+    let lines = [
+        ("fault none", '+', '+'),
+        ("waves 12", '+', '+'),
+        ("faulted 0", '+', '+'),
+        ("hang none", '+', '+'),
+        ("hang", '-', '-'),
+        ("hang spinning 0", '+', '+'),
+        ("hang spinning 1", '-', '-'),
+        ("signature ls1:000000000000", '-', '-'),
+        ("wave faulted", '-', '-'),
+        ("wave every", '+', '+'),
+        ("stop breakpoint", '+', '+'),
+        ("$exec != 0", '-', '-'),
+        ("wave some", '+', '+'),
+        ("stop running", '-', '-'),
+        ("wave at nowhere", '-', '?'),
+    ];
+    let lacking = small(&path("masks-gfx90a"), &scratch, &[]);
+    check("masks-gfx90a", &lacking, "the dump leaves out 2 waves", &lines);
+    // Of waves that the user left out, the report of the dump knows that none had faulted.
+    let lines = [
+        ("faulted 0", '+', '+'),
+        ("waves 12", '+', '?'),
+        ("hang none", '+', '?'),
+        ("wave faulted", '-', '-'),
+    ];
+    let lacking = small(&path("masks-gfx90a"), &scratch, &["--wave", "1"]);
+    check("masks-gfx90a", &lacking, "lanescope slim left out 11 waves", &lines);
+}
+
+/// A draft of a dump holds on its small dump, apart from lines that need the waves that are left out; and that of the
+/// small dump on the whole one.
+#[test]
+fn drafts_of_whole_and_small_dumps_agree() {
+    let scratch = Scratch::new("absent-both");
+    // Faults at several places, without a fault, several kinds of waves, without stop reasons.
+    let mut count = 0;
+    for name in ["saxpy-gfx90a-O2", "diverge-gfx1030-O2", "masks-gfx90a", "mixed-kinds", "absent-gfx1100"] {
+        for (more, unchecked) in [(&[] as &[&str], "stacks"), (&["--wave", "1,2"], "waves stacks hang fault")]
+        {
+            let both = [path(name), small(&path(name), &scratch, more)].map(|dump| open(&dump));
+            let drafts = both.each_ref().map(|dump| drafted(name, dump));
+            for outcome in evaluate(&both[1], &drafts[0]) {
+                let line = drafts[0].lines().nth(outcome.line - 1).unwrap();
+                let keyword = line.split_whitespace().next().unwrap();
+                let is_left_out = match &outcome.verdict {
+                    Verdict::Holds => true,
+                    Verdict::Differs(_) => false,
+                    Verdict::NotChecked(_) => unchecked.contains(keyword) || !more.is_empty(),
+                };
+                assert!(is_left_out, "{name} {more:?}: {line}: {:?}\n{}", outcome.verdict, drafts[0]);
+                count += 1;
+            }
+            let outcomes = evaluate(&both[0], &drafts[1]);
+            let is_right = signs(&outcomes).chars().all(|sign| sign == '+');
+            assert!(is_right, "{name} {more:?}:\n{}\n{outcomes:#?}", drafts[1]);
+        }
+    }
+    assert!(count >= 60, "{count} lines");
 }
 
 /// A wave of `wave some` with an unknown fact may satisfy the line. absent-gfx90a: wave 6 has no stop reason.
@@ -121,6 +239,19 @@ fn a_wave_with_an_unknown_fact_may_be_the_one() {
     assert_eq!(signs(&found), "+?", "{found:?}");
 }
 
+/// The draft of a dump.
+fn drafted(name: &str, dump: &Arc<Dump>) -> String {
+    let sessions = sessions(dump);
+    let subject = Subject {
+        name: name.to_owned(),
+        sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
+        dump: Arc::clone(dump),
+        rules: Rules::default(),
+    };
+    let head = Head { dump: name.to_owned(), ..Head::default() };
+    draft(&head, &subject).unwrap()
+}
+
 /// All lines of a draft hold, and the draft names what it leaves out.
 #[test]
 fn drafts_have_no_line_about_unknown_waves() {
@@ -128,16 +259,10 @@ fn drafts_have_no_line_about_unknown_waves() {
     for name in ["chain-gfx90a-O0", "calls-gfx90a"] {
         let dump = open(&with_absent_wave(name, &scratch));
         let sessions = sessions(&dump);
-        let subject = Subject {
-            name: name.to_owned(),
-            sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
-            dump: dump.clone(),
-            rules: Rules::default(),
-        };
-        let reasons = unknown_waves(&dump, &subject.sessions);
-        assert!(matches!(&reasons[..], [one] if one.contains("no agent has the id 900")), "{reasons:?}");
-        let head = Head { dump: name.to_owned(), ..Head::default() };
-        let text = draft(&head, &subject).unwrap();
+        let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
+        let reasons = unknown_waves(&dump, &asked);
+        assert!(matches!(&reasons[..], [one] if one.contains(REJECTED)), "{reasons:?}");
+        let text = drafted(name, &dump);
         assert!(text.contains("# Waves are absent from the dump"), "{text}");
         assert!(!text.contains("fault none") && !text.contains("hang none"), "{text}");
         let outcomes = evaluate(&dump, &text);

@@ -177,6 +177,7 @@ fn dispatch_info() -> DispatchInfo {
         kernel_object: None,
         kernarg: None,
         waves: Vec::new(),
+        left_out: 0,
         has_all_waves: false,
     }
 }
