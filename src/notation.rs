@@ -18,6 +18,12 @@ pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: 
     format!("{count} {noun}{}", plural(count, "", ending))
 }
 
+/// Whether a number is 0, for members of documents that are absent then.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
+pub(crate) fn is_zero<N: PartialEq + From<u8>>(number: &N) -> bool {
+    *number == N::from(0)
+}
+
 /// Merges adjacent ranges, first and last numbers included.
 pub(crate) fn merged(ranges: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     let mut merged: Vec<(u64, u64)> = Vec::new();

@@ -68,6 +68,10 @@ fn of_waves(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<DispatchInfo> {
         one.waves.retain(|wave| waves.contains(wave));
         one.left_out = 0;
     }
+    // Each session has all dispatches in one order.
+    for own in sessions.iter().map(|session| session.dispatches()) {
+        found.iter_mut().zip(own).for_each(|(one, own)| one.left_out += own.left_out);
+    }
     found.retain(|one| !one.waves.is_empty());
     found
 }

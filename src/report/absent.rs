@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::Style;
-use super::schema::is_zero;
-use crate::notation::{counted, plural};
+use crate::notation::{counted, is_zero, plural};
 use crate::session::Inspect;
 
 /// Maximum number of reasons in text. JSON has all.

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::absent::AbsentWaves;
-use super::schema::{Hex, Run, Schema, is_zero};
+use super::schema::{Hex, Run, Schema};
 use super::{Style, Table};
 use crate::debuginfo::{demangle, source_name};
-use crate::notation::merged;
+use crate::notation::{is_zero, merged};
 use crate::session::{DispatchInfo, FenceScope};
 use crate::units::WaveId;
 

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::absent::{AbsentWaves, stands_for};
-use super::schema::{Lanes, Run, Schema, is_zero};
+use super::schema::{Lanes, Run, Schema};
 use super::text::lane_list;
 use super::{Style, stack};
-use crate::notation::{counted, list, plural, range, ranges};
+use crate::notation::{counted, is_zero, list, plural, range, ranges};
 use crate::session::{Group, Groups, LaneState, Member};
 use crate::units::LaneSet;
 

@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 
 use super::absent::AbsentWaves;
 use super::expression::{self, Part};
-use super::schema::{Hex, Lanes, Marks, Schema, is_zero};
+use super::schema::{Hex, Lanes, Marks, Schema};
+use crate::notation::is_zero;
 use crate::session::{
     Byte, DispatchArguments, InferredBy, KernelArgument, LaneInfo, LaneState, LaneStates, Locals, Scope,
     ValueState, WaveInfo,

@@ -33,12 +33,6 @@ impl<T: Schema> Document<T> {
     }
 }
 
-/// Whether a number is left out: a member that is absent if it is 0.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
-pub(crate) fn is_zero<N: PartialEq + From<u8>>(number: &N) -> bool {
-    *number == N::from(0)
-}
-
 /// An answer about a wave.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -180,6 +180,10 @@ impl Session {
         let chosen = IdRanges::new(ids);
         let is_chosen = |wave: &WaveId| id(wave).is_some_and(|id| chosen.contains(id));
         let waves: Arc<[WaveId]> = served.waves.iter().copied().filter(is_chosen).collect();
+        // A choice of all is none: answers about all waves also count those that the dump leaves out.
+        if waves.len() == served.waves.len() {
+            return Ok(self);
+        }
         let first = dump::worst(capture, &waves);
         let group_waves = Arc::new(dump::group_waves(capture, &waves));
         self.chosen = Some(Chosen { waves, first, group_waves });

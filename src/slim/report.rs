@@ -9,8 +9,7 @@ use super::choose::{Choice, MAX_FAULTED, Why};
 use super::stand_ins::StandIns;
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
-use crate::notation::{counted, plural, range, ranges};
-use crate::report::schema::is_zero;
+use crate::notation::{counted, is_zero, plural, range, ranges};
 use crate::session::{Dump, Limit, PAGE, Reach, has_faulted};
 use crate::units::WaveId;
 

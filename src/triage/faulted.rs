@@ -6,7 +6,8 @@ use super::json::runs;
 use super::page::words;
 use super::scene::Scene;
 use super::survey::{Group, Stop, Survey};
-use crate::report::schema::{Hex, Run, is_zero};
+use crate::notation::is_zero;
+use crate::report::schema::{Hex, Run};
 use crate::session::Inspect;
 
 /// Maximum number of lines, and of groups for programs.

@@ -404,7 +404,7 @@ fn lists_name_the_waves_that_are_left_out() {
     assert_eq!(kept.len() as u64 + more, 8);
     let out = format!("{more} waves are left out: others stand for them");
     for (command, row) in [
-        ("waves", format!("running, stands for {more} more\n")),
+        ("waves", format!("running, stands for {more} more ")),
         ("groups", format!("wave {id}: running, stands for {more} more\n")),
         ("dispatches", format!("{} of 8\n", kept.len())),
     ] {
@@ -423,6 +423,7 @@ fn lists_name_the_waves_that_are_left_out() {
             _ => &found["dispatches"][0]["left_out"],
         };
         assert_eq!(*of, more, "{command}");
+        assert_eq!(answer(&[command, words(&to), "--wave", "all"]), text);
         // The user's choice is not all waves, and a whole dump lacks none.
         for arguments in [vec![command, words(&to), "--wave", "1"], vec![command, words(&dump)]] {
             let text = answer(&arguments);

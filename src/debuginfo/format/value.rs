@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::debuginfo::{DebugInfoError, DynamicError, NoDataError};
+use crate::notation::is_zero;
 use crate::units::DieOffset;
 
 /// A printed value with marks for missing parts.
@@ -137,11 +138,6 @@ pub struct Element {
     /// The number of consecutive equal elements; 1 unless repeats are elided.
     #[serde(skip_serializing_if = "is_one")]
     pub repeats: u64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]

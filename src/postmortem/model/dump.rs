@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{FrameRow, Hex};
-use crate::report::schema::is_zero;
+use crate::notation::is_zero;
 use crate::triage::WaveState;
 
 /// A work-group that waits at a barrier.

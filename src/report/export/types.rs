@@ -6,7 +6,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::capture::Capture;
-use crate::report::schema::{Hex, Schema, is_zero};
+use crate::notation::is_zero;
+use crate::report::schema::{Hex, Schema};
 use crate::report::stack::{End, Frame};
 
 /// The first members of the document.

@@ -121,6 +121,7 @@ fn overrun() -> Triage {
             unknown: 0,
             asked: 8,
             absent: 0,
+            uncounted: Vec::new(),
             pcs: vec![(Pc(0x7f00_0010_2798), 1)],
             chosen: Some(WaveId(0)),
             others: Vec::new(),

@@ -1,10 +1,12 @@
 //! Small dumps: the analysis of one is that of its origin, also of one with few of many waves.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lanescope::arch::Targets;
 use lanescope::capture::{FaultAddress, PAGE};
+use lanescope::check::Verdict;
 use lanescope::import::{self, Options};
 use lanescope::session::{Dump, Inspect, Session};
 use lanescope::signature::{Crashes, Rules, SignatureLevel};
@@ -12,6 +14,7 @@ use lanescope::slim::{self, Basis, Choice, MAX_FAULTED, MAX_HUNG};
 use lanescope::triage::{self, Limit, MissingData, PatternOf, Question, Scene};
 
 use super::cases::{Case, Cases, Moment, load_some};
+use crate::expectations::evaluate;
 use crate::slim::Scratch;
 use crate::slim_messages::options;
 use crate::support::sample::{is_long, sampled};
@@ -60,6 +63,20 @@ fn answer(dump: &Arc<Dump>) -> (Answer, Basis) {
     (answer, Basis { read: vec![session.touched()], ..basis })
 }
 
+/// Lines of a file about the numbers of an answer; of states only where the answer has them without a question.
+fn numbers(of: &Answer) -> String {
+    let [faulted, _, _, all] = of.stops;
+    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, state, count) in &of.counts {
+        *states.entry(*state).or_default() += count;
+    }
+    let hang = of.hang.map(|(is_hang, _)| if is_hang { "hang\n" } else { "hang none\n" });
+    // The state `unknown` of one wave may be any other.
+    let states = states.iter().filter(|_| !states.contains_key("unknown"));
+    let states = states.map(|(state, count)| format!("hang {} {count}\n", state.replace(['_', '-'], " ")));
+    format!("waves {all}, faulted {faulted}\n{}", hang.unwrap_or_default()) + &states.collect::<String>()
+}
+
 /// Whether the accesses of some waves are unknown if a page is reported that no captured access is on: with the report
 /// beside the dump, and in a small dump that is made with it.
 fn lacks_accesses(cases: &Cases, name: &str, dump: &Path, scratch: &Scratch) -> bool {
@@ -96,6 +113,11 @@ fn compare(cases: &Cases, name: &str, dump: &Arc<Dump>, scratch: &Scratch, again
     let small = cases.dump(name, opened);
     let (after, basis_of_small) = answer(&small);
     assert_eq!(after, before, "{name}");
+    if small.capture().waves.len() < dump.capture().waves.len() {
+        let (lines, outcomes) = (numbers(&before), evaluate(&small, &numbers(&before)));
+        let are_right = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
+        assert!(are_right && !outcomes.is_empty(), "{name}: {lines}\n{outcomes:#?}");
+    }
     if again {
         let to = scratch.path(&format!("{name}-again.zip"));
         slim::slim(&small, &slim::Options { basis: basis_of_small, ..options }, &to, &mut |_| {}).unwrap();
