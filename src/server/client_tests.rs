@@ -6,7 +6,8 @@ use super::{Client, ClientOptions, Flow};
 use crate::arch::{RegisterValue, Targets, WaveArch};
 use crate::server::{Facade, Threads, ThreadsAs};
 use crate::session::{
-    LaneInfo, LanePosition, LaneState, MemoryAddress, MockInspect, ReadError, Region, WaveInfo, address,
+    LaneInfo, LanePosition, LaneState, MemoryAddress, MockInspect, ReadError, Region, StopCounts, WaveInfo,
+    address,
 };
 use crate::units::{Address, AddressSpace, LaneId, Pc, WaveId, WaveSize};
 
@@ -79,9 +80,16 @@ fn threads_are_chosen_and_checked_without_reading_anything() {
     assert_eq!(ask(&mut client, "qC"), "QC3");
 }
 
+/// A list of waves asks so many times for those that the dump lacks.
+fn lacks_no_waves(session: &mut MockInspect, times: usize) {
+    session.expect_stop_counts().times(times).returning(StopCounts::default);
+    session.expect_uncounted_waves().times(times).returning(Vec::new);
+}
+
 #[test]
 fn a_list_of_waves_has_those_that_cannot_be_read() {
     let mut session = session();
+    lacks_no_waves(&mut session, 1);
     session.expect_waves().times(1).returning(|| (0..3).map(WaveId).collect());
     session.expect_wave().returning(|wave| match wave.0 {
         1 => Err(ReadError::NoSuchWave(wave)),
@@ -193,6 +201,7 @@ fn the_list_of_threads_is_built_once() {
 #[test]
 fn an_object_of_ours_is_built_when_it_is_read_from_its_beginning() {
     let mut session = session();
+    lacks_no_waves(&mut session, 2);
     // The client lists the waves once, and each built object does, too.
     session.expect_waves().times(2).returning(|| (0..3).map(WaveId).collect());
     session.expect_wave().times(6).returning(|wave| Ok(info(wave)));

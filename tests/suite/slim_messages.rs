@@ -406,7 +406,7 @@ fn lists_name_the_waves_that_are_left_out() {
     for (command, row) in [
         ("waves", format!("running, stands for {more} more ")),
         ("groups", format!("wave {id}: running, stands for {more} more\n")),
-        ("dispatches", format!("{} of 8\n", kept.len())),
+        ("dispatches", format!(" {} of 8 ", kept.len())),
     ] {
         let text = answer(&[command, words(&to)]);
         assert!(text.contains(&row) && text.contains(&out), "{command}:\n{text}");
