@@ -7,9 +7,8 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::folder::is_dump_folder;
-use super::runner::message_for_people;
 use super::signature::{Options, status, unknown, waves};
-use super::{Failure, folder, print_json, printed, standard_input};
+use super::{Failure, folder, print_json, printed, standard_error, standard_input};
 use crate::arch::Targets;
 use crate::clean::clean;
 use crate::report::Style;
@@ -140,7 +139,7 @@ fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let text = format!(
             "lanescope: {files} not named *.zip, *.core or gpucore*: passed over; name them to read them"
         );
-        writeln!(anstream::stderr(), "{}", message_for_people(text))?;
+        standard_error::message(&text)?;
     }
     Ok(folder::distinct(found))
 }
@@ -182,8 +181,7 @@ fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{}", style.folded(&format!("    {}: {reasons}", dump.dump)))?;
     }
     for dump in &found.unreadable {
-        let text = message_for_people(format!("lanescope: {}: {}", dump.dump, dump.error));
-        writeln!(anstream::stderr(), "{text}")?;
+        standard_error::message(&format!("lanescope: {}: {}", dump.dump, dump.error))?;
     }
     Ok(())
 }

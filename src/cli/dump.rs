@@ -1,7 +1,6 @@
 //! Arguments that commands share: dump, wave, lanes.
 
 use std::fmt::Display;
-use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use super::Failure;
 use super::choice::choice;
 use super::value::ValueError;
 use super::wave_choice::{WaveChoice, WaveChoices, wave_choices};
-use super::{standard_input, warnings};
+use super::{standard_error, standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{FaultAddress, PAGE, Wave};
 use crate::clean::{clean, clean_lines};
@@ -469,7 +468,7 @@ impl Waves<'_> {
         let wave = session.first_wave();
         if self.ids.is_some() && wave != near.wave {
             // `--wave` chose the dispatch only: most output does not name the wave.
-            writeln!(anstream::stderr(), "note: {place} is in wave {}", session.wave(wave)?.id)?;
+            standard_error::message(&format!("note: {place} is in wave {}", session.wave(wave)?.id))?;
         }
         let mut focus = focus(&session, wave);
         focus.own = self.at.work_item.map(|_| focus.lane);

@@ -24,6 +24,7 @@ mod shell;
 mod signature;
 mod slim;
 mod sources;
+mod standard_error;
 mod standard_input;
 mod standard_output;
 mod steps;
@@ -46,10 +47,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::clean::clean_lines;
-use crate::import::ImportError;
 use crate::import::write::WriteError;
 use crate::questions::{QUESTIONS, Question, Subject};
-use crate::report::Style;
 use crate::slim::SlimError;
 use crate::work;
 
@@ -245,12 +244,7 @@ fn answer() -> ExitCode {
         Ok(status) => status,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            let mut text = format!("lanescope: {}", clean_lines(error.to_string()));
-            // A list of reports.
-            if error.is::<ImportError>() && text.contains('\n') {
-                text = Style::Plain.folded(&text);
-            }
-            let _ = writeln!(anstream::stderr(), "{}", runner::message_for_people(text));
+            let _ = standard_error::message(&format!("lanescope: {}", clean_lines(error.to_string())));
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
                 || error.is::<diff::InputError>()
@@ -375,13 +369,12 @@ fn refuse(error: &clap::Error, out: &mut dyn Write) -> Result<ExitCode, Failure>
         write!(out, "{}", text.ansi())?;
         return Ok(ExitCode::SUCCESS);
     }
-    // The help has its own columns.
-    let text = match error.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => text.ansi().to_string(),
-        _ => Style::Plain.folded(&text.ansi().to_string()),
-    };
     // The status has the mistake, also without its text.
-    let _ = write!(anstream::stderr(), "{text}");
+    let _ = match error.kind() {
+        // The help has its own columns.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => write!(anstream::stderr(), "{}", text.ansi()),
+        _ => standard_error::message(&text.ansi().to_string()),
+    };
     Ok(ExitCode::from(2))
 }
 

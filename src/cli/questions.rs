@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::dump::{self, Waves};
 use super::eval::EvalError;
-use super::{DumpArgs, Failure, WaveArgs, print_json, steps, warnings};
+use super::{DumpArgs, Failure, WaveArgs, print_json, standard_error, steps, warnings};
 use crate::arch::Targets;
 use crate::questions::{
     Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
@@ -134,11 +134,10 @@ pub(super) fn run(
     if let Some(only) = only.filter(|_| !matches!(status, Ok(0))) {
         out.flush()?;
         let (name, shown) = (question.name, rest_of(question).map_or("", |rest| rest.shown));
-        writeln!(
-            anstream::stderr(),
+        standard_error::message(&format!(
             "note: `{only}` is the only argument, and so a {} in the embedded demo; with a dump: lanescope {name} DUMP {shown}",
             shown.to_lowercase()
-        )?;
+        ))?;
     }
     status
 }

@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::questions::Answers;
-use super::runner::message_for_people;
-use super::{DumpArgs, Failure, Globals, dump, print_json, printed, standard_input};
+use super::{DumpArgs, Failure, Globals, dump, print_json, printed, standard_error, standard_input};
 use crate::arch::Targets;
 use crate::clean::clean;
 use crate::report::Style;
@@ -97,11 +96,10 @@ impl Options {
         {
             let file = clean(path.to_string_lossy());
             let version = id.split(':').next().unwrap_or_default();
-            writeln!(
-                anstream::stderr(),
-                "warning: {file}: {id} has the rules {version}, expected {VERSION}: no dump has it; add the signature \
+            standard_error::warning(format!(
+                "{file}: {id} has the rules {version}, expected {VERSION}: no dump has it; add the signature \
                  that `lanescope signature` prints for its dumps"
-            )?;
+            ))?;
         }
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.jobs.map_or_else(processors, usize::from).min(dumps.len());
@@ -217,8 +215,7 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     let style = Style::Coloured;
     let dump = &record.dump;
     if let Some(error) = &record.error {
-        let text = message_for_people(format!("lanescope: {dump}: {error}"));
-        writeln!(anstream::stderr(), "{text}")?;
+        standard_error::message(&format!("lanescope: {dump}: {error}"))?;
         return Ok(());
     }
     let unknown = unknown(&record.unknown_waves);

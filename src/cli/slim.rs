@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use super::dump::PlaceArgs;
 use super::standard_input::{self, Received, SPOOL_LIMIT, STALL};
-use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
+use super::{DumpArgs, Failure, WaveArgs, dump, print_json, standard_error};
 use crate::arch::Targets;
-use crate::clean::{clean, clean_lines};
+use crate::clean::clean;
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::report::fold::beside;
 use crate::report::schema::{Document, Schema};
@@ -181,7 +181,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     // Checked before long work, and before a stream that cannot be read twice.
     slim::is_free(&to)?;
     for idle in idle(args) {
-        writeln!(anstream::stderr(), "warning: {}", clean_lines(idle.to_string()))?;
+        standard_error::warning(idle.to_string())?;
     }
     crate::signals::before_the_end(slim::abandon)?;
     let mut bar = bar::Bar::on_terminal();
@@ -198,7 +198,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     }
     let spooled = received.as_ref().and_then(Received::core);
     for note in spooled.iter().flat_map(|spooled| spooled.came.notes()) {
-        writeln!(anstream::stderr(), "warning: {}", clean_lines(note))?;
+        standard_error::warning(note)?;
     }
     let made = match spooled.and_then(|spooled| spooled.broken.as_ref()) {
         Some(why) => Err(why.to_string().into()),

@@ -1,12 +1,12 @@
 //! Standard input of commands: a dump for `-`, in a file that can be read by range; notes on a terminal.
 
 use std::fs::File;
-use std::io::{self, Cursor, IsTerminal as _, Read, Write as _};
+use std::io::{self, Cursor, IsTerminal as _, Read};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Failure;
+use super::{Failure, standard_error};
 use crate::capture::{FileLocation, Problem, Severity};
 use crate::clean::clean;
 use crate::elf::ELFMAG;
@@ -26,7 +26,7 @@ pub(super) const NAME: &str = "standard input";
 /// The error of standard error.
 pub(super) fn announce(what: &str) -> io::Result<()> {
     match io::stdin().is_terminal() {
-        true => writeln!(anstream::stderr(), "note: reading {what} from standard input; Ctrl-D ends it"),
+        true => standard_error::message(&format!("note: reading {what} from standard input; Ctrl-D ends it")),
         false => Ok(()),
     }
 }

@@ -14,9 +14,9 @@ use std::time::Instant;
 use super::choice::choice;
 use super::shell::{argument, indented, word};
 use super::sources::SourceArgs;
-use super::{DumpArgs, Failure, WaveArgs, dump};
+use super::{DumpArgs, Failure, WaveArgs, dump, standard_error};
 use crate::arch::Targets;
-use crate::clean::{clean, clean_lines};
+use crate::clean::clean;
 use crate::report::Style;
 use crate::view::{Extent, SOURCES, STUB, SourcePlaces, View, stub_file};
 
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         problems.extend(Arc::make_mut(&mut places).write(opened.capture(), &sources));
     }
     for problem in problems {
-        writeln!(anstream::stderr(), "warning: {}", clean_lines(problem))?;
+        standard_error::warning(problem)?;
     }
     for (object, path) in files() {
         let words = clean(path.to_string_lossy()).into_owned();

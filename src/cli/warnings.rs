@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::Failure;
+use super::runner::message_for_people;
 use crate::capture::{Problem, Severity};
 use crate::clean::clean_lines;
 use crate::notation::counted;
-use crate::report::fold::CONSOLE;
-use crate::report::folded;
+use crate::report::fold::{columns_of, folded_message};
 
 /// Maximum number of listed problems without `--verbose`.
 const MAX_LISTED: usize = 8;
@@ -35,9 +35,9 @@ fn is_urgent(problem: &Problem) -> bool {
 }
 
 fn print(problems: &[Problem], is_verbose: bool, is_listed: fn(&Problem) -> bool) -> Result<(), Failure> {
-    let width = terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
-    for line in lines(problems, width.unwrap_or(CONSOLE), is_verbose, is_listed) {
-        writeln!(anstream::stderr(), "{line}")?;
+    let width = columns_of(std::io::stderr());
+    for text in lines(problems, width, is_verbose, is_listed) {
+        writeln!(anstream::stderr(), "{}", message_for_people(text))?;
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn lines(
     }
     let count = each.len();
     let listed = each.into_iter().filter(|(is_listed, _)| *is_listed).take(MAX_LISTED);
-    let mut lines: Vec<String> = listed.map(|(_, text)| folded(&text, Some(width))).collect();
+    let mut lines: Vec<String> = listed.map(|(_, text)| folded_message(&text, width)).collect();
     if let Some(left @ 1..) = count.checked_sub(lines.len()) {
         let what = if lines.is_empty() { "problem" } else { "more problem" };
         lines.push(format!("warning: {}: lanescope info", counted(left, what)));

@@ -160,13 +160,18 @@ pub(crate) fn are_readable(rules: impl IntoIterator<Item = LaneSet>) -> bool {
 
 /// Formats lanes as ranges, and as series of equal distances: `0-24, 26`, `0, 2, ..., 62`.
 pub(crate) fn ranges(lanes: LaneSet) -> String {
+    listed(lanes).join(", ")
+}
+
+/// The ranges and series of [`ranges`].
+pub(crate) fn listed(lanes: LaneSet) -> Vec<String> {
     let part = |part: &Series| match part {
         Series { first, last, distance: 0..=1 } => range(&(*first, *last)),
         Series { first, last, distance } => {
             format!("{first}, {}, ..., {last}", first.saturating_add(*distance))
         }
     };
-    series(lanes).iter().map(part).collect::<Vec<_>>().join(", ")
+    series(lanes).iter().map(part).collect()
 }
 
 /// Lanes at equal distances.

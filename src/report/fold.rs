@@ -1,5 +1,8 @@
 //! Text in lines of a bounded width: between words, as columns, and as commands to copy.
 
+use std::borrow::Cow;
+use std::os::fd::AsFd;
+
 use crate::work::{self, Count};
 
 /// Columns of a reader that does not report them.
@@ -9,12 +12,46 @@ pub(super) const GAP: &str = "  ";
 pub(super) const INDENT: &str = "    ";
 /// The beginning of an ANSI style, and the end of one.
 const ESCAPE: char = '\u{1b}';
+const EQUALS: &str = "=";
 const RESET: &str = "\u{1b}[0m";
+
+/// Width of the terminal behind a stream.
+pub(super) fn terminal_columns(stream: impl AsFd) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stream)?;
+    Some(usize::from(width.0).max(CONSOLE / 2))
+}
+
+/// Width of a stream's lines: that of its terminal; else of the variable `COLUMNS`, else of a console.
+pub(crate) fn columns_of(stream: impl AsFd) -> usize {
+    let variable = || {
+        let columns = std::env::var("COLUMNS").ok()?.parse().ok();
+        columns.filter(|columns| *columns >= CONSOLE / 2)
+    };
+    terminal_columns(stream).or_else(variable).unwrap_or(CONSOLE)
+}
 
 /// Text with lines of at most that width, if its words allow it; further lines begin with an indent of their own, behind
 /// that of their first line.
 pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
-    let Some(limit) = limit else { return text.to_owned() };
+    limit.map_or_else(|| text.to_owned(), |limit| in_lines(text, limit, |_, _| None))
+}
+
+/// A message in lines of at most that width. Quoted text is whole if it fits into a line: it is a name or a command. So
+/// is a line above a mark, `^`.
+pub(crate) fn folded_message(text: &str, limit: usize) -> String {
+    let mut lines = text.split('\n').peekable();
+    let mut folded = Vec::new();
+    while let Some(line) = lines.next() {
+        folded.push(match lines.peek().is_some_and(|next| next.trim() == "^") {
+            true => line.to_owned(),
+            false => in_lines(line, limit, quoted),
+        });
+    }
+    folded.join("\n")
+}
+
+/// `unit`: the length of a unit of several words at the begin of a text.
+fn in_lines(text: &str, limit: usize, unit: fn(&str, usize) -> Option<usize>) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.split('\n') {
         work::count(Count::Bytes, line.len() as u64);
@@ -26,9 +63,10 @@ pub(crate) fn folded(text: &str, limit: Option<usize>) -> String {
         let indent = own + INDENT.len();
         let (mut current, mut width, mut has_words) = (String::new(), 0, false);
         // Blanks stay with the next word: columns keep their places.
-        for word in words(line, limit.saturating_sub(indent)) {
+        for word in words(line, limit.saturating_sub(indent), unit) {
             let letters = visible(word.trim_end()).count();
-            if width + letters > limit && has_words {
+            // A blank is no begin of a line.
+            if letters > 0 && width + letters > limit && has_words {
                 lines.push(current.trim_end().to_owned());
                 (current, width, has_words) = (" ".repeat(indent), indent, false);
             }
@@ -54,28 +92,55 @@ fn visible(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// The words of a line with the blanks after them; a location in brackets after a gap, `  [v0[3] (triton)]`, is one
-/// word if it fits into `limit`.
-fn words(line: &str, limit: usize) -> impl Iterator<Item = &str> {
+/// The words of a line with the blanks after them; a location or a mark in brackets after a gap, `  [v0[3] (triton)]`, is
+/// one word if it fits into `limit`.
+fn words(line: &str, limit: usize, unit: fn(&str, usize) -> Option<usize>) -> impl Iterator<Item = &str> {
     let mut rest = line;
     let mut is_after_gap = false;
     std::iter::from_fn(move || {
         let end = |text: &str| text.find(' ').map_or(text.len(), |at| at + 1);
         let bracketed = || {
-            let inner = rest.strip_prefix('[').filter(|_| is_after_gap)?;
-            // Locations contain no gap.
+            let open = rest.chars().next().filter(|_| is_after_gap)?;
+            let close = match open {
+                '[' => ']',
+                '(' => ')',
+                _ => return None,
+            };
+            let inner = rest.get(open.len_utf8()..)?;
+            // Locations and marks contain no gap.
             let part =
                 inner.split_once(GAP).map_or(rest, |(part, _)| rest.get(..part.len() + 1).unwrap_or(rest));
             work::count(Count::Bytes, part.len() as u64);
-            let is_whole = part.trim_end_matches(RESET).ends_with(']');
+            let is_whole = part.trim_end_matches(RESET).ends_with(close);
             (is_whole && visible(part).take(limit + 1).count() <= limit).then_some(part.len())
         };
-        let at = bracketed().unwrap_or_else(|| end(rest));
+        let at = bracketed().or_else(|| unit(rest, limit)).unwrap_or_else(|| end(rest));
         let (word, after) = rest.split_at_checked(at)?;
         rest = after;
         is_after_gap = word == " ";
         (!word.is_empty()).then_some(word)
     })
+}
+
+/// The length of a quoted text at the begin, up to the next blank behind it, if it has at most that many columns.
+fn quoted(text: &str, limit: usize) -> Option<usize> {
+    let is_mark = |letter: &char| matches!(letter, '\'' | '`' | '"');
+    let mark = text.trim_start_matches('(').chars().next().filter(is_mark)?;
+    // Styles may stand in the text.
+    let near = text
+        .char_indices()
+        .nth(limit.saturating_mul(4))
+        .map_or(text, |(end, _)| text.get(..end).unwrap_or(text));
+    let is_closed = |at: &usize| {
+        let next = near.get(at + mark.len_utf8()..).and_then(|after| after.chars().next());
+        !next.is_some_and(char::is_alphanumeric)
+    };
+    let close = near.match_indices(mark).skip(1).map(|(at, _)| at).find(is_closed)?;
+    let blank = near.get(close..)?.find(' ').map(|blank| close + blank + 1);
+    let end = blank.or((near.len() == text.len()).then_some(text.len()))?;
+    let part = near.get(..end)?;
+    work::count(Count::Bytes, part.len() as u64);
+    (visible(part.trim_end()).count() <= limit).then_some(end)
 }
 
 /// A first column, and beside it a text in lines of at most that many columns with it. Lines behind the first begin below
@@ -146,13 +211,21 @@ pub(crate) fn continued(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A text in lines of at most that width, if its words allow it. A paragraph is folded by itself.
+/// A text in lines of at most that width, if its words allow it. A paragraph is folded by itself; an equation, `n = 1024`,
+/// is whole.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let (mut line, mut columns) = (String::new(), 0);
-        for word in paragraph.split(' ') {
-            let letters = visible(word).count();
+        let mut words = paragraph.split(' ').peekable();
+        while let Some(word) = words.next() {
+            let (mut word, mut letters) = (Cow::Borrowed(word), visible(word).count());
+            while let Some(next) = words.next_if(|next| {
+                (*next == EQUALS || word.ends_with(" =")) && letters + 1 + visible(next).count() <= width
+            }) {
+                letters += 1 + visible(next).count();
+                word = Cow::Owned(format!("{word} {next}"));
+            }
             if columns > 0 && columns + 1 + letters > width {
                 lines.push(std::mem::take(&mut line));
                 columns = 0;
@@ -160,7 +233,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
                 line.push(' ');
                 columns += 1;
             }
-            line.push_str(word);
+            line.push_str(&word);
             columns += letters;
         }
         lines.push(line);

@@ -1,4 +1,4 @@
-use super::{beside, continued, folded};
+use super::{beside, continued, folded, folded_message, wrapped};
 use crate::report::Style;
 use crate::work::{Count, done};
 
@@ -14,6 +14,9 @@ fn locations_are_not_broken() {
     let folded_styled = folded(&styled, Some(40));
     assert_eq!(anstream::adapter::strip_str(&folded_styled).to_string(), folded(line, Some(40)));
     assert_eq!(folded(&styled, Some(line.len())), styled);
+    // So is a mark; a gap at the fold adds no indent.
+    let mark = format!("i = {}  (lanes 25-63: inactive)", "5".repeat(28));
+    assert_eq!(folded(&mark, Some(32)), format!("i = {}\n    (lanes 25-63: inactive)", "5".repeat(28)));
     // In a value brackets are words of their own.
     assert_eq!(folded("a = [1 2]", Some(6)), "a = [1\n    2]");
 }
@@ -26,6 +29,40 @@ fn blanks_without_words_are_read_once() {
     let gaps = folded(&"  [".repeat(1 << 18), Some(80));
     assert!(gaps.lines().all(|line| line.len() <= 80));
     assert!(done(Count::Bytes) < 10 << 20, "{}", done(Count::Bytes));
+}
+
+/// A quoted name or command stays whole if it fits into a line; an apostrophe is no quote.
+#[test]
+fn messages_keep_quoted_text() {
+    let text =
+        "core.1: no wave has the id 99; `lanescope waves` lists them, 'a b' and (`c d`), but it isn't x's";
+    for limit in 24..60 {
+        let shown = folded_message(text, limit);
+        assert!(shown.lines().all(|line| line.chars().count() <= limit), "{limit}: {shown}");
+        assert!(
+            ["`lanescope waves`", "'a b'", "(`c d`),"].iter().all(|quoted| shown.contains(quoted)),
+            "{shown}"
+        );
+        assert_eq!(shown.split_whitespace().collect::<Vec<_>>().join(" "), text);
+    }
+    // A mark stays below its column.
+    let marked = "error: no operation\n    DW_OP_lit0; DW_OP_none; DW_OP_lit1\n                ^";
+    assert_eq!(folded_message(marked, 30), marked);
+    let long = format!("no `{}`", "word ".repeat(20).trim_end());
+    assert!(folded_message(&long, 40).lines().all(|line| line.len() <= 40));
+    // The work is proportional to the length.
+    let quotes = folded_message(&"'a ".repeat(1 << 18), 80);
+    assert!(quotes.lines().all(|line| line.len() <= 80) && done(Count::Bytes) < 100 << 20);
+}
+
+/// An equation has one line.
+#[test]
+fn equations_are_not_broken() {
+    let text = "elements of 4 bytes; index i = 1024; n = 1024 (argument)";
+    let expected = ["elements of 4 bytes; index", "i = 1024; n = 1024", "(argument)"];
+    assert_eq!(wrapped(text, 26), expected);
+    assert_eq!(wrapped("xx = yyyyyyyy", 6), ["xx =", "yyyyyyyy"]);
+    assert_eq!(wrapped("a = b", 80), ["a = b"]);
 }
 
 /// Keeps every word, and breaks none.

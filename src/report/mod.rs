@@ -26,5 +26,4 @@ mod table;
 pub mod text;
 pub mod waves;
 
-pub(crate) use fold::folded;
 pub use table::{Style, Table};

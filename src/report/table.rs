@@ -1,8 +1,10 @@
 //! Aligned columns, with colour if the reader can show it.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style as Ansi};
 
-use super::fold::{CONSOLE, GAP, INDENT, folded};
+use super::fold::{CONSOLE, GAP, INDENT, columns_of, folded, terminal_columns};
 
 /// The style of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -39,18 +41,10 @@ impl Style {
     /// width, files and pipes have that of the variable `COLUMNS`. Other readers do not report theirs: 80.
     #[must_use]
     pub fn columns(self) -> Option<usize> {
-        let terminal = || {
-            let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
-            Some(usize::from(width.0).max(CONSOLE / 2))
-        };
-        let variable = || {
-            let columns = std::env::var("COLUMNS").ok()?.parse().ok();
-            columns.filter(|columns| *columns >= CONSOLE / 2)
-        };
         match self {
             Self::Plain => Some(CONSOLE),
-            Self::Coloured => terminal().or_else(variable).or(Some(CONSOLE)),
-            Self::Whole => terminal(),
+            Self::Coloured => Some(columns_of(std::io::stdout())),
+            Self::Whole => terminal_columns(std::io::stdout()),
         }
     }
 
@@ -80,6 +74,9 @@ enum Weight {
 const MAX_WIDTH: usize = 256;
 
 /// Rows of cells under headings; every column is as wide as its widest cell of up to 256 characters.
+///
+/// A cell is one line, or has several parts, one a line: they are joined by blanks. In a table wider than the reader's
+/// lines they follow each other in the lines of their column.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     headings: Vec<String>,
@@ -126,30 +123,25 @@ impl Table {
 
     /// The table as lines; no line ends in spaces.
     ///
-    /// A table wider than the reader's lines ([`Style::columns`]) with a filled last column that repeats in neighbouring rows
-    /// prints each such cell once, with its heading in a line above its rows; the first one is above the headings. Rows
-    /// that are still too wide continue in further lines, with an indent.
+    /// A table wider than the reader's lines ([`Style::columns`]) with a filled last column that repeats in
+    /// neighbouring rows prints each such cell once, with its heading in a line above its rows; the first one is above
+    /// the headings. Then cells of several parts get further lines, and last, the columns that do not fit follow below
+    /// their row, with an indent.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
-        let mut widths: Vec<usize> = self.headings.iter().map(|heading| heading.chars().count()).collect();
-        for (_, row) in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                let longest = cell.lines().map(|line| line.chars().count()).max().unwrap_or_default();
-                *width = (*width).max(longest.min(MAX_WIDTH));
-            }
-        }
+        let whole: Vec<usize> =
+            (0..self.headings.len()).map(|column| self.width(column, usize::MAX)).collect();
         let limit = self.limit.or(style.columns());
-        let is_too_wide = |widths: &[usize]| {
-            let gaps = GAP.len() * widths.len().saturating_sub(1);
-            limit.is_some_and(|limit| widths.iter().sum::<usize>() + gaps > limit)
-        };
-        let shorter = widths.split_last().map_or(&[][..], |(_, shorter)| shorter);
+        let narrowed = |widths: &[usize]| limit.map_or(widths.to_vec(), |limit| self.narrowed(widths, limit));
+        let is_too_wide = |widths: &[usize]| limit.is_some_and(|limit| total(widths) > limit);
+        let shorter = whole.split_last().map_or(&[][..], |(_, shorter)| shorter);
         let is_filled = || self.rows.iter().all(|(_, row)| row.last().is_some_and(|cell| !cell.is_empty()));
-        let is_better = || !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len() && is_filled();
-        let is_grouped = is_too_wide(&widths) && (self.is_grouped || is_better());
-        let shown = if is_grouped { shorter } else { &widths };
+        let is_better =
+            || !is_too_wide(&narrowed(shorter)) && self.runs() * 2 <= self.rows.len() && is_filled();
+        let is_grouped = is_too_wide(&whole) && (self.is_grouped || is_better());
+        let widths = narrowed(if is_grouped { shorter } else { &whole });
         let above = self.headings.last().map_or("", String::as_str);
-        let headings = style.heading(&line(&self.headings, shown, limit)) + "\n";
+        let headings = style.heading(&line(&self.headings, &widths, limit)) + "\n";
         let (mut text, mut group) = (String::new(), None);
         for (index, (weight, row)) in self.rows.iter().enumerate() {
             let last = row.last();
@@ -162,7 +154,7 @@ impl Table {
             if index == 0 {
                 text.push_str(&headings);
             }
-            let cells = line(row, shown, limit);
+            let cells = line(row, &widths, limit);
             text.push_str(&match weight {
                 Weight::Normal => cells,
                 Weight::Alarm => style.alarm(&cells),
@@ -177,45 +169,107 @@ impl Table {
     fn runs(&self) -> usize {
         self.rows.chunk_by(|(_, row), (_, next)| row.last() == next.last()).count()
     }
-}
 
-/// The lines of a row. A cell with several lines continues in its column.
-fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
-    let count = cells.iter().map(|cell| cell.lines().count()).max().unwrap_or_default().max(1);
-    let each = (0..count).map(|index| {
-        let part: Vec<&str> = cells.iter().map(|cell| cell.lines().nth(index).unwrap_or_default()).collect();
-        single_line(&part, widths, limit)
-    });
-    each.collect::<Vec<_>>().join("\n")
-}
-
-/// The cells under their columns; those that do not fit into the reader's lines follow in further lines.
-fn single_line(cells: &[&str], widths: &[usize], limit: Option<usize>) -> String {
-    let mut whole = String::new();
-    for (cell, width) in cells.iter().zip(widths) {
-        whole.push_str(cell);
-        let pad = width.saturating_sub(cell.chars().count()) + GAP.len();
-        whole.extend(std::iter::repeat_n(' ', pad));
+    /// The width of a column whose cells have lines of at most `limit` characters, if their parts allow it.
+    fn width(&self, column: usize, limit: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|(_, row)| row.get(column));
+        let longest = cells.map(|cell| longest(&lines_of(cell, limit)).min(MAX_WIDTH)).max();
+        let heading = self.headings.get(column).map_or(0, |heading| heading.chars().count());
+        heading.max(longest.unwrap_or_default())
     }
-    let whole = whole.trim_end();
-    let Some(limit) = limit.filter(|limit| whole.chars().count() > *limit) else { return whole.to_owned() };
-    let (mut lines, mut current, mut is_first) = (Vec::new(), String::new(), true);
-    for (cell, width) in cells.iter().zip(widths) {
-        let length = cell.chars().count();
-        if current.chars().count() + length > limit && !current.trim().is_empty() {
-            lines.push(current.trim_end().to_owned());
-            current = INDENT.to_owned();
-            is_first = false;
+
+    /// Narrows columns whose cells have several parts, the widest first, until the table fits.
+    fn narrowed(&self, widths: &[usize], limit: usize) -> Vec<usize> {
+        let mut widths = widths.to_vec();
+        let has_parts = |column: &usize| {
+            self.rows.iter().any(|(_, row)| row.get(*column).is_some_and(|cell| cell.contains('\n')))
+        };
+        let mut left: Vec<usize> = match total(&widths) > limit {
+            true => (0..widths.len()).filter(has_parts).collect(),
+            false => Vec::new(),
+        };
+        while total(&widths) > limit {
+            let width_of = |column: &usize| widths.get(*column).copied().unwrap_or_default();
+            let Some(widest) = left.iter().copied().max_by_key(width_of) else { break };
+            let narrower = self.width(widest, width_of(&widest).saturating_sub(1));
+            match widths.get_mut(widest).filter(|width| **width > narrower) {
+                Some(width) => *width = narrower,
+                None => left.retain(|column| *column != widest),
+            }
         }
-        if !is_first && cell.is_empty() {
+        widths
+    }
+}
+
+/// The width of columns with the gaps between them.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
+}
+
+/// The parts of a cell in lines of at most that many characters, if the parts allow it.
+fn lines_of(cell: &str, limit: usize) -> Vec<Cow<'_, str>> {
+    let (mut lines, mut left) = (Vec::<Cow<'_, str>>::new(), 0_usize);
+    for part in cell.lines() {
+        let length = part.chars().count();
+        match lines.last_mut().filter(|_| left > length) {
+            Some(line) => {
+                let line = line.to_mut();
+                line.push(' ');
+                line.push_str(part);
+                left -= length + 1;
+            }
+            None => {
+                lines.push(Cow::Borrowed(part));
+                left = limit.saturating_sub(length);
+            }
+        }
+    }
+    lines
+}
+
+fn longest(lines: &[Cow<'_, str>]) -> usize {
+    lines.iter().map(|line| line.chars().count()).max().unwrap_or_default()
+}
+
+/// The lines of a row: the cells under their columns, and below all of their lines, with an indent, the cells that do
+/// not fit into the reader's lines.
+fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
+    let mut bands: Vec<Vec<(usize, Vec<Cow<'_, str>>)>> = vec![Vec::new()];
+    let (mut at, mut has_text) = (0, false);
+    for (cell, width) in cells.iter().zip(widths) {
+        let lines = lines_of(cell, *width);
+        let own = longest(&lines);
+        if has_text && own > 0 && limit.is_some_and(|limit| at + own > limit) {
+            bands.push(Vec::new());
+            (at, has_text) = (INDENT.len(), false);
+        }
+        // Below the row, cells are under no heading.
+        let is_below = bands.len() > 1;
+        if is_below && own == 0 {
             continue;
         }
-        current.push_str(cell);
-        let pad = if is_first { width.saturating_sub(length) } else { 0 } + GAP.len();
-        current.extend(std::iter::repeat_n(' ', pad));
+        let taken = if is_below { own } else { own.max(*width) };
+        at += taken + GAP.len();
+        has_text |= own > 0;
+        if let Some(band) = bands.last_mut() {
+            band.push((taken, lines));
+        }
     }
-    lines.push(current.trim_end().to_owned());
-    folded(&lines.join("\n"), Some(limit))
+    let mut all = Vec::new();
+    for (index, band) in bands.into_iter().enumerate() {
+        let count = band.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default().max(1);
+        let mut text = vec![if index == 0 { String::new() } else { INDENT.to_owned() }; count];
+        for (width, lines) in band {
+            let parts = lines.into_iter().chain(std::iter::repeat(Cow::Borrowed("")));
+            for (line, part) in text.iter_mut().zip(parts) {
+                let pad = width.saturating_sub(part.chars().count()) + GAP.len();
+                line.push_str(&part);
+                line.extend(std::iter::repeat_n(' ', pad));
+            }
+        }
+        all.extend(text.iter().map(|line| folded(line.trim_end(), limit)));
+    }
+    all.join("\n")
 }
 
 #[cfg(test)]

@@ -32,3 +32,30 @@ fn cells_that_do_not_fit_follow_with_an_indent() {
     assert_eq!(lines[2], format!("    {last}"));
     assert!(lines[3].starts_with("2  b ") && lines[3].ends_with('c') && lines[3].len() <= 80, "{text}");
 }
+
+/// Parts of a cell stay in its column, and only as many lines are made as the width requires.
+#[test]
+fn parts_follow_each_other_in_their_column() {
+    let table = |columns: usize| {
+        let mut table = Table::new(["Lanes", "Items", "PC"]).within(columns);
+        table
+            .row(["0-7,\n9, 11, ..., 31,\n40", "(0,0,0) ..\n(31,0,0)", "0x7f00"].map(str::to_owned).to_vec());
+        table.row(["8", "(8,0,0)", "0x8000"].map(str::to_owned).to_vec());
+        table.render(Style::Plain)
+    };
+    let whole = "Lanes                    Items                PC\n\
+                 0-7, 9, 11, ..., 31, 40  (0,0,0) .. (31,0,0)  0x7f00\n\
+                 8                        (8,0,0)              0x8000\n";
+    assert_eq!(table(60), whole);
+    let narrow = "Lanes            Items       PC\n\
+                  0-7,             (0,0,0) ..  0x7f00\n\
+                  9, 11, ..., 31,  (31,0,0)\n\
+                  40\n\
+                  8                (8,0,0)     0x8000\n";
+    assert_eq!(table(36), narrow);
+    // What still does not fit follows below all lines of the row.
+    let lines = table(30);
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines[..2], ["Lanes            Items", "    PC"]);
+    assert_eq!(lines[2..6], ["0-7,             (0,0,0) ..", "9, 11, ..., 31,  (31,0,0)", "40", "    0x7f00"]);
+}

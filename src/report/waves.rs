@@ -1,7 +1,6 @@
 //! Tables of waves, and of the lanes of a wave.
 
 use super::absent::stands_for;
-use super::fold::folded;
 use super::lanes::Detail;
 use super::text::place;
 use super::{Style, Table};
@@ -104,9 +103,6 @@ impl Run {
     }
 }
 
-/// Columns for the numbers of lanes: the table fits 80 columns.
-const LANES: usize = 22;
-
 /// Lanes of a wave: the work-item, the state and the position of each, or of lanes with the same state and position;
 /// the row of the focused one has a mark.
 #[must_use]
@@ -119,8 +115,9 @@ pub fn lanes(lanes: &[LaneInfo], focus: LaneId, detail: Detail, style: Style) ->
         let state = first.state.map_or("not captured", LaneState::words);
         let is_focused = row.iter().any(|lane| lane.lane == focus);
         has_note |= is_focused && row.len() > 1;
-        let numbers = list(row.iter().map(|lane| lane.lane).collect(), style);
-        let mut cells = vec![if is_focused { "*" } else { "" }.to_owned(), numbers, state.to_owned()];
+        let numbers = notation::lanes::listed(row.iter().map(|lane| lane.lane).collect());
+        let mut cells =
+            vec![if is_focused { "*" } else { "" }.to_owned(), numbers.join(",\n"), state.to_owned()];
         if first.state == Some(LaneState::Unused) {
             cells.extend(["-", "-", "-", "-"].map(str::to_owned));
         } else {
@@ -137,13 +134,6 @@ pub fn lanes(lanes: &[LaneInfo], focus: LaneId, detail: Detail, style: Style) ->
         text.push('\n');
     }
     text
-}
-
-/// Lanes as ranges; a long list in several lines where the reader's lines are bounded.
-fn list(lanes: LaneSet, style: Style) -> String {
-    let text = notation::lanes::ranges(lanes);
-    let lines = folded(&text, style.columns().and(Some(LANES)));
-    lines.lines().map(str::trim_start).collect::<Vec<_>>().join("\n")
 }
 
 /// The lanes of each row, the lowest first.
@@ -164,7 +154,8 @@ fn rows(lanes: &[LaneInfo], detail: Detail) -> Vec<Vec<&LaneInfo>> {
     rows
 }
 
-/// Work-items: `(3,0,0)`; a range in each dimension if they fill it, `(0..7,0..3,0)`; else the first and the last.
+/// Work-items: `(3,0,0)`; a range in each dimension if they fill it, `(0..7,0..3,0)`; else the first and the last, as
+/// parts of a cell.
 fn items(ids: Option<Vec<[u32; 3]>>) -> String {
     let text = |[x, y, z]: &[u32; 3]| format!("({x},{y},{z})");
     let Some(ids) = ids else { return "?".to_owned() };
@@ -185,6 +176,6 @@ fn items(ids: Option<Vec<[u32; 3]>>) -> String {
             };
             format!("({})", sides.map(side).join(","))
         }
-        (_, false) => format!("{} .. {}", text(first), text(last)),
+        (_, false) => format!("{} ..\n{}", text(first), text(last)),
     }
 }

@@ -12,18 +12,19 @@ use crate::support::sample::is_long;
 
 const COLUMNS: usize = 80;
 
-/// Fails for a wide line. Wider words stand alone: a broken path, name or quoted word of a shell would be another one.
+/// Fails for a line wider than a console.
 fn check(what: &str, text: &str) {
+    check_within(what, text, COLUMNS);
+}
+
+/// Fails for a wide line. Wider words stand alone: a broken path, name or quoted word of a shell would be another one.
+fn check_within(what: &str, text: &str, limit: usize) {
     for line in text.lines() {
         // A command continues behind the backslash.
         let words = line.trim_end_matches(" \\").trim_start();
         let unquoted = words.split('\'').step_by(2).collect::<String>();
         let is_word = !unquoted.contains(' ');
-        assert!(
-            line.chars().count() <= COLUMNS || is_word,
-            "{what}: {} columns: {line}",
-            line.chars().count()
-        );
+        assert!(line.chars().count() <= limit || is_word, "{what}: {} columns: {line}", line.chars().count());
     }
     assert!(!text.contains('\u{a0}'), "{what}: a no-break space");
 }
@@ -106,8 +107,12 @@ fn no_text_is_wider_than_a_console() {
                 let mut program = program();
                 program.env_remove("COLUMNS");
                 let output = without_debuggers(&mut program, command).arg(command).args(&arguments).output();
-                let output = text(&output.unwrap().stdout);
+                let output = output.unwrap();
+                let (output, errors) = (text(&output.stdout), text(&output.stderr));
                 check(&format!("{command} {arguments:?}"), &output);
+                // Lines of the log begin with their time.
+                let errors: Vec<&str> = errors.lines().filter(|line| !line.starts_with('[')).collect();
+                check(&format!("errors of {command} {arguments:?}"), &errors.join("\n"));
                 count += usize::from(!output.is_empty());
             }
         }
@@ -155,6 +160,134 @@ fn the_width_of_a_pipe_can_be_chosen() {
     assert!(default.1 <= COLUMNS && default.1 > 70 && wrong == default, "{} {}", default.1, wrong.1);
     assert!(narrow.1 <= 60 && wide.1 > 120 && wide.1 <= 200, "{} {}", narrow.1, wide.1);
 }
+
+/// Messages on standard error have the width of a console, or of `COLUMNS`; folding changes blanks alone.
+#[test]
+fn no_message_is_wider_than_its_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (cut, hollow) = (path("cut.core"), path("hollow.core"));
+    let core = fs::read(fixtures().join("gpucore/gfx1100.core")).unwrap();
+    fs::write(&cut, &core[..core.len() / 2]).unwrap();
+    fs::write(&hollow, &core[..64]).unwrap();
+    fs::write(path("other.txt"), "no dump").unwrap();
+    let demo = fixtures().join("demo.zip").display().to_string();
+    let split = fixtures().join("gpucore/gfx90a-split.core").display().to_string();
+    let here = folder.path().display().to_string();
+    let mistakes: &[&[&str]] = &[
+        &["waves", &demo, "--wave", "99"],
+        &["print", &demo, "n", "--work-item", "9999,0,0"],
+        &["print", &demo, "n", "--work-item", "1;2"],
+        &["print", &demo, "n", "--lane", "x"],
+        &["print", &demo],
+        &["serve", "--port", "abc"],
+        &["check", "--jobs", "many", &demo],
+        &["triage", &demo, "--fault-address", "0x7f0000201008+0"],
+        &["slim", &demo],
+        &["slim", &demo, "-o", "-"],
+        &["slim", &demo, "--memory", "0x7f0000200000+0x0", "-o", &path("small.zip")],
+        &["waves", &demo, "--processor", "gfx1100"],
+        &["waves", &cut],
+        &["info", &hollow],
+        &["waves", &split, "--code-object", &path("other.txt")],
+        &["bucket", &demo, &here],
+        &["signature", &path("other.txt")],
+        &["wave", &demo],
+        &["triage", &path("missing.core")],
+        &["dwarf", &path("other.txt")],
+    ];
+    for words in mistakes {
+        let errors = |columns: &str| {
+            let mut program = program();
+            match columns {
+                "" => program.env_remove("COLUMNS"),
+                columns => program.env("COLUMNS", columns),
+            };
+            text(&program.args(*words).output().unwrap().stderr)
+        };
+        let whole = errors("100000");
+        assert!(!whole.is_empty(), "{words:?}");
+        for (columns, limit) in [("", COLUMNS), ("60", 60)] {
+            let errors = errors(columns);
+            check_within(&format!("{words:?}"), &errors, limit);
+            assert_eq!(one_line(&errors), one_line(&whole), "{words:?}");
+        }
+    }
+}
+
+/// Tables of waves and lanes fit narrow and wide readers, with one order of cells.
+#[test]
+fn tables_fit_their_readers() {
+    for dump in ["dumps/diverge-gfx90a-O0", "dumps/mixed-kinds", "demo.zip"] {
+        let dump = fixtures().join(dump).display().to_string();
+        for words in [
+            &["lanes", &*dump, "--wave", "all"][..],
+            &["waves", &*dump],
+            &["groups", &*dump, "--lanes"],
+            &["dispatches", &*dump],
+            &["locals", &*dump, "--wave", "all", "--lane", "all"],
+            &["backtrace", &*dump, "--wave", "all"],
+        ] {
+            for limit in [60, 80, 100] {
+                let mut program = program();
+                let output = program.env("COLUMNS", limit.to_string()).args(words).output().unwrap();
+                check_within(&format!("{words:?}"), &text(&output.stdout), limit);
+            }
+        }
+    }
+}
+
+/// A long list of lanes is folded between series, in its column; below it is what does not fit beside it.
+#[test]
+fn a_list_of_lanes_stays_in_its_column() {
+    let table = |columns: &str| {
+        let mut program = program();
+        program.current_dir(fixtures()).env("COLUMNS", columns);
+        text(&program.args(["lanes", "dumps/diverge-gfx90a-O0", "--wave", "1"]).output().unwrap().stdout)
+    };
+    assert_eq!(table("80"), LANES_80);
+    assert_eq!(table("60"), LANES_60);
+}
+
+const LANES_80: &str = "\
+Where: diverge\n\
+\x20  Lanes                State     Item in group  Item in grid  PC\n\
+\x20  0-2, 4, 6, ..., 18,  inactive  (0,0,0) ..     (0,0,0) ..    ?\n\
+\x20  19-20,                         (62,0,0)       (62,0,0)\n\
+\x20  22, 24, ..., 36,\n\
+\x20  37-38, 40, 42, 44,\n\
+\x20  46-48, 50, 52,\n\
+\x20  54-56, 58, 60, 62\n\
+Where: diverge at tests/fixtures/kernels/diverge.hip:26\n\
+*  3, 5, ..., 17,       active    (3,0,0) ..     (3,0,0) ..    0x7f000010228c\n\
+\x20  21, 23, ..., 35,               (63,0,0)       (63,0,0)\n\
+\x20  39, 41, 43, 45, 49,\n\
+\x20  51, 53, 57, 59, 61,\n\
+\x20  63\n\
+* lane 3 is in focus\n\
+";
+const LANES_60: &str = "\
+Where: diverge\n\
+\x20  Lanes             State     Item in group  Item in grid\n\
+\x20   PC\n\
+\x20  0-2,              inactive  (0,0,0) ..     (0,0,0) ..\n\
+\x20  4, 6, ..., 18,              (62,0,0)       (62,0,0)\n\
+\x20  19-20,\n\
+\x20  22, 24, ..., 36,\n\
+\x20  37-38, 40, 42,\n\
+\x20  44, 46-48, 50,\n\
+\x20  52, 54-56, 58,\n\
+\x20  60, 62\n\
+\x20   ?\n\
+Where: diverge at tests/fixtures/kernels/diverge.hip:26\n\
+*  3, 5, ..., 17,    active    (3,0,0) ..     (3,0,0) ..\n\
+\x20  21, 23, ..., 35,            (63,0,0)       (63,0,0)\n\
+\x20  39, 41, 43, 45,\n\
+\x20  49, 51, 53, 57,\n\
+\x20  59, 61, 63\n\
+\x20   0x7f000010228c\n\
+* lane 3 is in focus\n\
+";
 
 /// `--full` changes blanks alone, and each frame and instruction is in one line.
 #[test]

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::super::{DumpArgs, Failure, dump, print_json};
+use super::super::{DumpArgs, Failure, dump, print_json, standard_error};
 use super::{Args, Expressions, Listing, no_function};
 use crate::arch::Targets;
-use crate::clean::clean_lines;
 use crate::report::Style;
 use crate::report::schema::{Document, Hex, Schema};
 
@@ -85,7 +84,7 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
                 ObjectExpressions::Listed(listing.json())
             }
             Err(problem) => {
-                writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
+                standard_error::warning(problem.to_string())?;
                 ObjectExpressions::Unreadable { problem: problem.to_string() }
             }
         };

@@ -46,9 +46,9 @@ use frames::{FrameEntryJson, Frames};
 use serde::Serialize;
 
 use super::dialect::parser;
-use super::{CaptureArgs, Failure, print_json, standard_input};
+use super::{CaptureArgs, Failure, print_json, standard_error, standard_input};
 use crate::arch::{Targets, WaveArch};
-use crate::clean::{clean, clean_lines};
+use crate::clean::clean;
 use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
 use crate::dwarf::print::{self, Names, NoNames};
@@ -152,12 +152,12 @@ impl Listing {
             }
         }
         for problem in debug.problems() {
-            writeln!(anstream::stderr(), "warning: {}", clean_lines(format!("{label}: {problem}")))?;
+            standard_error::warning(format!("{label}: {problem}"))?;
         }
         if args.function.is_none() {
             let frames = Frames::read(&debug, args.dialect);
             for problem in frames.problems.iter().cloned().chain(frames.cut()) {
-                writeln!(anstream::stderr(), "warning: {}", clean_lines(format!("{label}: {problem}")))?;
+                standard_error::warning(format!("{label}: {problem}"))?;
             }
             match args.json {
                 true => listing.frames = frames.json(names),
