@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::dump::{CAPTURES, CaptureArgs, supplied};
-use super::value::ValueError;
+use super::value::{ValueError, whole};
 use super::wave_choice::WaveChoice;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
@@ -39,7 +39,7 @@ pub(super) struct Args {
     #[arg(long)]
     all: bool,
     /// Maximum of compared values of variables, one for each lane, beyond 8192 for each wave [default: 1048576]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0))]
     most_values: Option<u64>,
     /// Print JSON, with all differences
     #[arg(long)]
@@ -71,7 +71,7 @@ struct OfA {
     #[arg(long, value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
     a_code_object: Vec<Supplied>,
     /// The version of the runtime's debugger interface that the first one lacks
-    #[arg(long, value_name = "N", help_heading = CAPTURES)]
+    #[arg(long, value_name = "N", help_heading = CAPTURES, value_parser = whole::<u32>(0))]
     a_r_version: Option<u32>,
 }
 
@@ -85,7 +85,7 @@ struct OfB {
     #[arg(long, value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
     b_code_object: Vec<Supplied>,
     /// The version of the runtime's debugger interface that the second one lacks
-    #[arg(long, value_name = "N", help_heading = CAPTURES)]
+    #[arg(long, value_name = "N", help_heading = CAPTURES, value_parser = whole::<u32>(0))]
     b_r_version: Option<u32>,
 }
 

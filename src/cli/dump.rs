@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::choice::choice;
-use super::value::ValueError;
+use super::value::{ValueError, whole};
 use super::wave_choice::{WaveChoice, WaveChoices, wave_choices};
 use super::{standard_error, standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
@@ -85,7 +85,7 @@ pub(crate) struct CaptureArgs {
     #[arg(long, value_name = "WHEN", value_parser = choice(LOCAL_FILES), default_value = "auto", help_heading = CAPTURES)]
     pub(crate) local_files: LocalFiles,
     /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that holds it
-    #[arg(long, value_name = "N", help_heading = CAPTURES)]
+    #[arg(long, value_name = "N", help_heading = CAPTURES, value_parser = whole::<u32>(0))]
     pub(crate) r_version: Option<u32>,
     /// The processor, where the dump does not name it: gfx90a
     #[arg(long, value_name = "NAME", help_heading = CAPTURES)]

@@ -1,6 +1,7 @@
 //! docs/commands.md agrees with the program: a command without a row, or with other options, fails.
 
 use clap::Command;
+use clap::error::ErrorKind;
 
 use super::command;
 
@@ -50,6 +51,31 @@ fn the_page_of_commands_has_the_options_of_each() {
         }
     }
     assert_eq!(commands.len(), rows.len(), "{rows:?}");
+}
+
+/// Values that are no number and none of an option's form get the form in words, not those of Rust's parsers.
+#[test]
+fn wrong_values_get_the_form_of_the_option() {
+    let (mut cli, mut count) = (command(), 0);
+    cli.build();
+    for command in cli.get_subcommands() {
+        for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
+            for value in ["?x", "-1", "99999999999999999999999"] {
+                let words =
+                    ["lanescope", command.get_name(), &format!("--{option}={value}")].map(str::to_owned);
+                let Err(error) = cli.clone().try_get_matches_from(&words) else { continue };
+                if error.kind() != ErrorKind::ValueValidation {
+                    continue;
+                }
+                let error = error.to_string();
+                let of_rust =
+                    ["invalid digit", "parse integer", "too large to fit", "IP address syntax", "is not in"];
+                assert!(!of_rust.iter().any(|part| error.contains(part)), "{words:?}: {error}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
 }
 
 /// Help fits a console. Words in brackets, `--fault-address <ADDRESS[+N]>`, are never broken.

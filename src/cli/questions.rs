@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::dump::{self, Waves};
 use super::eval::EvalError;
+use super::value::whole;
 use super::{DumpArgs, Failure, WaveArgs, print_json, standard_error, steps, warnings};
 use crate::arch::Targets;
 use crate::questions::{
@@ -101,7 +102,8 @@ fn parser(parameter: &'static Parameter) -> ValueParser {
         Takes::Lanes => ValueParser::new(|text: &str| Ok::<_, ArgumentError>(Value::Text(text.to_owned()))),
         Takes::Choice(names) => PossibleValuesParser::new(names).map(Value::Text).into(),
         Takes::Count => {
-            clap::value_parser!(u32).range(1..).map(|number| Value::Number(u64::from(number))).into()
+            let count = whole::<u32>(1);
+            ValueParser::new(move |text: &str| count(text).map(|count| Value::Number(u64::from(count))))
         }
         _ => ValueParser::new(typed),
     }

@@ -18,6 +18,7 @@ use std::time::Duration;
 use super::choice::choice;
 use super::doctor::Brand;
 use super::sources::SourceArgs;
+use super::value::{ip_address, whole};
 use super::{DumpArgs, Failure, WaveArgs, dump, shell, standard_input};
 use crate::arch::Targets;
 use crate::notation::plural;
@@ -37,10 +38,10 @@ pub(super) struct Args {
     #[command(flatten)]
     sources: SourceArgs,
     /// The address to listen on; another one than this machine's own is open to everybody who reaches it
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["unix", "stdio"])]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["unix", "stdio"], value_parser = ip_address)]
     listen: Option<IpAddr>,
     /// The port to listen on; 0 takes a free one and prints it [default: 1234]
-    #[arg(long, short, value_name = "PORT", conflicts_with_all = ["unix", "stdio"])]
+    #[arg(long, short, value_name = "PORT", conflicts_with_all = ["unix", "stdio"], value_parser = whole::<u16>(0))]
     port: Option<u16>,
     /// A unix socket to listen on instead
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
@@ -53,7 +54,7 @@ pub(super) struct Args {
     once: bool,
     /// Seconds after which a client without a packet is disconnected; after its first packet it may be silent for ever
     /// [default: 60]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(0))]
     silence: Option<u64>,
     /// Type of all clients [default: auto, by their handshake]
     #[arg(long, value_name = "CLIENT", value_parser = choice(clients()))]
@@ -67,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHAT", default_value = "waves", value_parser = choice(ThreadsAs::NAMES))]
     threads: ThreadsAs,
     /// Maximum number of threads [default: 20000 where lanes are threads]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0))]
     max_threads: Option<usize>,
     #[command(flatten)]
     waves: WaveArgs,

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::questions::Answers;
+use super::value::whole;
 use super::{DumpArgs, Failure, Globals, dump, print_json, printed, standard_error, standard_input};
 use crate::arch::Targets;
 use crate::clean::clean;
@@ -61,7 +62,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     known: Option<PathBuf>,
     /// Number of dumps that are read at the same time [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1))]
     jobs: Option<u16>,
     /// Supplements of each dump.
     #[command(flatten)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::sources::SourceArgs;
-use super::value::ValueError;
+use super::value::{ValueError, whole};
 use serde::Serialize;
 
 use super::dump::PlaceArgs;
@@ -54,7 +54,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     spool_limit: Option<u64>,
     /// Maximum seconds of waiting for its writer in total, beyond the time of its bytes at 4 MiB/s [default: 60]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(0))]
     stall: Option<u64>,
     #[command(flatten)]
     waves: WaveArgs,
@@ -65,7 +65,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["wave", "work_item", "workgroup", "all_waves", "memory", "no_global"])]
     whole: bool,
     /// Number of pointers followed in a chain, from kernel arguments and variables on [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0))]
     follow: Option<u32>,
     /// Keep this global memory too: START-END (without END) or START+SIZE; may be repeated
     #[arg(long, value_name = "RANGE", value_parser = range, conflicts_with = "no_global")]
@@ -77,13 +77,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     most_global: Option<u64>,
     /// Maximum of followed pointers [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0))]
     most_pointers: Option<u64>,
     /// Maximum of inspected values of variables, one for each lane, beyond 8192 for each wave [default: 1048576]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0))]
     most_values: Option<u64>,
     /// Maximum seconds of following pointers [default: 60]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(0))]
     most_seconds: Option<u64>,
     /// Print the report as JSON
     #[arg(long)]

@@ -392,7 +392,7 @@ fn the_command_lists_marks_and_refuses() {
         assert_eq!(one["size"].as_u64().unwrap() * 2, one["bytes"].as_str().unwrap().len() as u64);
     }
     for (arguments, code, words) in [
-        (&["--count", "0"][..], 2, "0 is not in 1.."),
+        (&["--count", "0"][..], 2, "expected a whole number from 1 to 4294967295"),
         (&["--count", "1", "--around", "1"], 2, "cannot be used with"),
         (&["--address", "here"], 2, "invalid value 'here'"),
         (&["--count", "99999999999"], 2, "invalid value"),

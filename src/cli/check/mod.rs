@@ -27,7 +27,7 @@ use std::time::Duration;
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::runner::{for_people, message_for_people};
-use super::value::ValueError;
+use super::value::{ValueError, whole};
 use super::{Failure, Globals, is_closed_pipe, printed, signature};
 use crate::arch::Targets;
 use crate::disassembler::Disassembler;
@@ -56,10 +56,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fmt", "new"])]
     rules: Option<PathBuf>,
     /// Maximum seconds for a dump
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole::<u64>(1))]
     timeout: u64,
     /// Number of dumps that are checked at the same time [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1))]
     jobs: Option<u16>,
     /// Check the dumps of one part of N: 1/3
     #[arg(long, value_name = "I/N", value_parser = shard)]
@@ -112,12 +112,6 @@ struct Shard {
     part: usize,
     /// Number of parts.
     parts: usize,
-}
-
-/// `60`: a number of seconds.
-fn seconds(text: &str) -> Result<u64, ValueError> {
-    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
-    seconds.ok_or(ValueError::Form("a whole number of seconds, at least 1"))
 }
 
 /// `1/3`: the first of three parts.

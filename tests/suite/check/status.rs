@@ -51,7 +51,7 @@ fn a_run_that_does_not_begin_has_status_2() {
         (vec![&*file, "--report", "/proc/nowhere"], "--report"),
         (vec![&*file, "--symbols", "build"], "--symbols goes with --new"),
         (vec![&*file, "--shard", "4/3"], "I/N"),
-        (vec![&*file, "--timeout", "0"], "expected a whole number of seconds, at least 1"),
+        (vec![&*file, "--timeout", "0"], "expected a whole number, at least 1"),
         (vec!["--new", "/nowhere/dump.zip"], "/nowhere/dump.zip"),
     ] {
         let output = check(&arguments);
