@@ -1,5 +1,6 @@
 //! The registers of a wave.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -59,12 +60,13 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let (session, focus) = asked.wave()?;
     let (kind, names) = (session.kind(), asked.arguments.texts("register"));
     let (mut chosen, mut lines) = (Vec::new(), String::new());
+    let mut known = HashSet::new();
     for name in names {
         let found = named(session, name.trim_start_matches('$'))?;
         if found.is_empty() {
             let _ = writeln!(lines, "No register of the group {name} was captured.");
         }
-        chosen.extend(found);
+        chosen.extend(found.into_iter().filter(|register| known.insert(*register)));
     }
     if names.is_empty() {
         chosen = session.described();

@@ -1,5 +1,6 @@
 //! The program from a user's command line.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -77,6 +78,17 @@ fn registers_are_chosen_by_name_and_range() {
     let said = text(&output.stdout);
     let names: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, ["pc", "s0", "s1", "exec"]);
+    // Each register once, in the order of the first mention.
+    let output = run(&["registers", "-r", "s1,s0-s3,scalar,s2,exec", "-r", "exec", dump]);
+    let said = text(&output.stdout);
+    let names: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(names[..4], ["s1", "s0", "s2", "s3"]);
+    let distinct: HashSet<&&str> = names.iter().collect();
+    assert!(distinct.len() == names.len() && names.len() > 8 && names.contains(&"exec"), "{names:?}");
     let unknown = run(&["registers", "-r", "v300", dump]);
     assert!(text(&unknown.stderr).contains("v300"), "{}", text(&unknown.stderr));
 }
