@@ -65,7 +65,7 @@ fn origin(model: &Model) -> String {
 pub fn letter(mark: LaneMark) -> (char, &'static str) {
     match mark {
         LaneMark::Faulting => ('X', "faulting"),
-        LaneMark::PossiblyFaulting => ('X', "possibly faulting"),
+        LaneMark::PossiblyFaulting => ('X', "possible"),
         LaneMark::UnknownAddress => ('?', "unknown address"),
         LaneMark::Active => ('+', "active"),
         LaneMark::Inactive => ('.', "inactive"),
@@ -116,7 +116,8 @@ fn brief(variable: &VariableStrip) -> Option<String> {
 /// A rule, or the state of a missing value.
 #[must_use]
 pub fn rule_text(state: ValueMark, text: Option<&str>) -> String {
-    let absent = |name: &str| format!("<{name}> {}", text.unwrap_or_default()).trim_end().to_owned();
+    let reason = text.map_or_else(String::new, |reason| format!(" [{reason}]"));
+    let absent = |name: &str| format!("<{name}>{reason}");
     match state {
         ValueMark::NotCaptured => absent("not captured"),
         ValueMark::OptimizedOut => absent("optimized out"),

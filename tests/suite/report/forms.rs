@@ -117,6 +117,11 @@ fn the_forms_agree() {
     for form in ["text", "markdown"] {
         assert!(forms[form].replace('\n', " ").contains(SENTENCE), "{form}");
     }
+    for form in ["text", "markdown"] {
+        for equation in ["index i = 1024;", "n = 1024 (argument)"] {
+            assert!(forms[form].contains(equation), "{form}: {equation}: {}", forms[form]);
+        }
+    }
     // By the kernel's model: i counts from 1000, the address of x[1024] is 4096 bytes behind x.
     for (name, form) in &forms {
         for part in
@@ -129,6 +134,25 @@ fn the_forms_agree() {
     assert_eq!(json["schema"], "lanescope.report/1");
     let inside = forms["html"].split_once("id=\"report\">").unwrap().1.split_once("</script>").unwrap().0;
     assert_eq!(serde_json::from_str::<Value>(inside).unwrap(), json);
+}
+
+/// The words of a mark and of a missing value are those of the page and of `print`.
+#[test]
+fn marks_and_reasons_have_one_form() {
+    let forms_of = |name: &str| forms(&model(&open(&crate::fixtures::fixtures().join("dumps").join(name))));
+    let possible = forms_of("saxpy-gfx90a-O0");
+    for form in ["html", "text", "markdown"] {
+        assert!(
+            possible[form].contains("possible") && !possible[form].contains("possibly faulting"),
+            "{form}"
+        );
+    }
+    assert!(possible["text"].contains("X possible: 24"), "{}", possible["text"]);
+    let optimized = forms_of("saxpy-gfx90a-O2");
+    for form in ["text", "markdown"] {
+        let text = &optimized[form];
+        assert!(text.contains("n = <optimized out> [it has no DW_AT_location]  lanes 0-63"), "{text}");
+    }
 }
 
 /// 80 columns and the cause in the first lines.
