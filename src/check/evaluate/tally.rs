@@ -8,7 +8,7 @@ use crate::check::compare::{NotComparable, RightPlan, Summary, shown};
 use crate::check::file::{Operand, Right, Span, ValueLine};
 use crate::check::outcome::{Difference, LaneDifference, NamedValue, Verdict};
 use crate::notation::lanes::{ranges, texts};
-use crate::session::print::{NOT_IN_SCOPE, Node, Path, Query, TypedQuery, TypedValue, parse};
+use crate::session::print::{IN_SCOPE_AT, Node, Path, Query, TypedQuery, TypedValue, parse};
 use crate::session::{Inferred, ValueState};
 use crate::units::{LaneId, LaneSet};
 
@@ -84,7 +84,7 @@ impl<'w> Tally<'w> {
                     let lane_text = lane.map_or_else(String::new, |lane| format!(", lane {lane}"));
                     let unknown = why.is_error.then(|| unknown_name(&wave, lane, line)).flatten();
                     let columns = unknown.as_ref().and_then(|(name, _)| columns_of(name, line, text));
-                    let is_right = why.problem.contains(NOT_IN_SCOPE);
+                    let is_right = why.problem.contains(IN_SCOPE_AT);
                     let hint = unknown.and_then(|(_, hint)| hint).or(why.hint).filter(|_| !is_right);
                     (obstacle(format!("wave {}{lane_text}: {}", wave.info.id, why.problem), hint), columns)
                 }

@@ -42,7 +42,7 @@ pub use explain::Explanation;
 pub(super) use explain::explain;
 pub use locate::{MAX_COMPOSED_BYTES, ObjectAt, VariableIn, Whereabouts};
 pub(super) use locate::{leads_to, locate, with_pointers, write_in};
-pub(crate) use names::NOT_IN_SCOPE;
+pub(crate) use names::IN_SCOPE_AT;
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse, parse_in};
 pub(crate) use part::NO_MEMBER;
 pub use parts::{

@@ -24,8 +24,8 @@ use crate::session::variables::{Frame, scratch};
 use crate::session::{Provenance, ValueState};
 use crate::units::{LaneId, LaneSet};
 
-/// Words of the error about a variable of another block, behind its name: the name is right.
-pub(crate) const NOT_IN_SCOPE: &str = "is not in scope at PC";
+/// Words of the error about a variable of another block: the name is right.
+pub(crate) const IN_SCOPE_AT: &str = "in scope at";
 
 /// The meaning of a name.
 #[derive(Debug)]
@@ -376,8 +376,11 @@ impl Scene<'_, '_> {
                 None => self.found.note().map_or_else(|| none.clone(), |note| format!("{none}: {note}")),
             }
         } else {
-            let pc = self.found.pc.map_or_else(String::new, |pc| pc.to_string());
-            format!("`{name}` {NOT_IN_SCOPE} {pc}; it is at {}", self.found.frame.listed(&ranges))
+            let listed = self.found.frame.listed(&ranges);
+            match self.found.pc {
+                Some(pc) => format!("`{name}` is not {IN_SCOPE_AT} PC {pc}; it is at {listed}"),
+                None => format!("`{name}` is {IN_SCOPE_AT} {listed} only, and the PC was not captured"),
+            }
         })
     }
 }
