@@ -3,7 +3,6 @@
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::fs::File;
-use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
@@ -135,11 +134,7 @@ fn wrong_value(options: &mut Options, setting: &Setting) -> Option<Wrong> {
         _ => &[],
     };
     if known.is_empty() {
-        let why = match error.source() {
-            Some(source) if source.is::<ParseIntError>() => ": expected a number".to_owned(),
-            Some(source) => format!(": {source}"),
-            None => String::new(),
-        };
+        let why = error.source().map_or_else(String::new, |source| format!(": {source}"));
         return Some((format!("wrong value `{value}` of `{name}`{why}"), None));
     }
     let hint = match error.get(ContextKind::SuggestedValue) {

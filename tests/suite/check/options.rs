@@ -20,7 +20,12 @@ fn wrong_options_are_errors_of_the_file() {
         ),
         ("local-files yess # c", "yess", "unknown value `yess` of `local-files`", "did you mean `yes`?"),
         ("dialect foo", "foo", "unknown value `foo` of `dialect`", "the values are "),
-        ("r-version x", "x", "wrong value `x` of `r-version`: expected a number", ""),
+        (
+            "r-version x",
+            "x",
+            "wrong value `x` of `r-version`: expected a whole number from 0 to 4294967295",
+            "",
+        ),
         ("r-version 5000000000", "5000000000", "wrong value `5000000000` of `r-version`: ", ""),
         ("fault-address  \"zz\"", "zz", address, ""),
         ("kind gfx90a\nkind gfx90a", "gfx90a", "a second `kind`: line 2 has one", ""),
