@@ -8,6 +8,8 @@ pub struct FaultStatus(pub u32);
 
 /// PERMISSION_FAULTS: bits for an invalid entry, and for missing rights to read, write and execute.
 const PERMISSION_FAULTS: BitRange = BitRange { low: 4, high: 7 };
+/// VMID.
+const VMID: BitRange = BitRange { low: 20, high: 23 };
 /// RW.
 const WRITE: BitRange = BitRange { low: 18, high: 18 };
 
@@ -35,6 +37,12 @@ impl FaultStatus {
     #[must_use]
     pub fn is_no_execute(self) -> bool {
         PERMISSION_FAULTS.of(self.0) & 8 != 0
+    }
+
+    /// Whether the access is in the driver's own address space.
+    #[must_use]
+    pub fn is_of_driver(self) -> bool {
+        self.is_known() && VMID.of(self.0) == 0
     }
 
     /// Whether the access is a write.

@@ -390,7 +390,9 @@ impl<'a> Judge<'a> {
     /// The reports of the pages in the evidence of an access; without one all.
     fn reports(&self, evidence: &[Evidence]) -> Vec<&'a Fault> {
         let on: Vec<u64> = evidence.iter().filter_map(Evidence::page).collect();
-        let is_of = |(page, _): &&(FaultAddress, &Fault)| on.is_empty() || on.contains(&page.start);
+        let page = |start: u64| start & !(PAGE - 1);
+        let is_on = |of: u64| on.iter().any(|start| page(*start) == page(of));
+        let is_of = |(at, _): &&(FaultAddress, &Fault)| on.is_empty() || is_on(at.start);
         self.pages.iter().filter(is_of).map(|(_, fault)| *fault).collect()
     }
 
@@ -414,8 +416,7 @@ impl<'a> Judge<'a> {
         let Some((first, facts)) = agreeing.first() else { return false };
         let is_on_page = evidence.iter().any(|one| one.page().is_some());
         // One GPU may report a read and a write of a page by one process. Of the reports of several, the own is unknown.
-        let origin = |fault: &Fault| (fault.device.clone(), fault.node, fault.process);
-        let is_one = is_on_page && reports.iter().all(|fault| origin(fault) == origin(first));
+        let is_one = is_on_page && reports.iter().all(|fault| is_of_one(fault, first));
         if is_one || contradicting.is_empty() && agreeing.iter().all(|(_, other)| other == facts) {
             evidence.extend(facts.iter().map(|(_, evidence)| evidence.clone()));
         } else if is_on_page && !contradicting.is_empty() {
@@ -423,6 +424,16 @@ impl<'a> Judge<'a> {
         }
         false
     }
+}
+
+/// Whether no fact shows that two reports are of different GPUs or processes.
+fn is_of_one(one: &Fault, other: &Fault) -> bool {
+    fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+        one.zip(other).is_none_or(|(one, other)| one == other)
+    }
+    agree(one.device.as_ref(), other.device.as_ref())
+        && agree(one.node.as_ref(), other.node.as_ref())
+        && agree(one.process.as_ref(), other.process.as_ref())
 }
 
 /// Direction and client of a report, if it names them, and whether those of an access agree.
@@ -444,7 +455,7 @@ fn compared(access: &Access, fault: &Fault) -> Vec<(bool, Evidence)> {
 
 /// Whether reports beyond the limit may lack in a list: their pages are unknown.
 pub(super) fn is_cut(faults: &[Fault]) -> bool {
-    faults.len() >= MAX_FAULTS
+    faults.iter().filter(|fault| fault.is_of_waves()).count() >= MAX_FAULTS
 }
 
 /// Whether the reasons of a report concern the rights to a page that exists.

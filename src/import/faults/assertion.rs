@@ -19,8 +19,15 @@ pub(super) fn failed(text: &[u8], _: usize) -> Option<Row> {
 /// A failed assertion: its place, `mark`, the condition, `end`.
 fn by_marks(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<Fault> {
     let at = find(text, mark)?;
-    let condition = from(text, at + mark.len()).trim_ascii_end().strip_suffix(end)?;
+    let condition = ended(from(text, at + mark.len()), end)?;
     failed_at(text.get(..at)?, condition, source)
+}
+
+/// The text before the last words of a line, or of a value in quotation marks.
+fn ended<'t>(text: &'t [u8], end: &[u8]) -> Option<&'t [u8]> {
+    let at = memchr::memmem::rfind(text, end)?;
+    let behind = from(text, at + end.len()).trim_ascii();
+    (behind.is_empty() || behind.starts_with(b"\"") || behind.starts_with(b"\\")).then(|| text.get(..at))?
 }
 
 /// A failed assertion of LLVM's device library with a message: its place, the message, the condition in parentheses.
@@ -28,7 +35,7 @@ fn by_marks(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<
 fn with_message(text: &[u8]) -> Option<Fault> {
     const MARK: &str = ": Assertion ";
     let at = find(text, MARK)?;
-    let rest = from(text, at + MARK.len()).trim_ascii_end().strip_suffix(b"`) failed.")?;
+    let rest = ended(from(text, at + MARK.len()), b"`) failed.")?;
     let open = memchr::memmem::rfind(rest, b" (`")?;
     failed_at(text.get(..at)?, from(rest, open + 3), FaultSource::Offload)
 }

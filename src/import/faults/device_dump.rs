@@ -5,7 +5,7 @@ use super::kernel_log::{padded_page, register};
 use super::line::{self, after, from, name};
 use super::page_fault::{MMHUB, apply};
 use crate::arch::FaultStatus;
-use crate::capture::{Fault, FaultAddress, FaultKind, FaultSource, FileLocation};
+use crate::capture::{DRIVER, Fault, FaultAddress, FaultKind, FaultSource, FileLocation};
 use crate::import::text::{Cursor, find};
 
 /// A line of a dump.
@@ -103,7 +103,9 @@ impl DeviceDump {
         if let Some(page) = page {
             fault.address = Some(page);
             apply(&mut fault, status.map(FaultStatus));
-            fault.client = is_mmhub.then(|| MMHUB.to_owned());
+            let is_of_driver = status.is_some_and(|status| FaultStatus(status).is_of_driver());
+            let client = if is_of_driver { Some(DRIVER) } else { is_mmhub.then_some(MMHUB) };
+            fault.client = client.map(str::to_owned);
             return Some(fault);
         }
         fault.kind = FaultKind::Hang;

@@ -1,6 +1,7 @@
 //! The grammar of amdgpu's rows in the kernel log, on Linux and FreeBSD, and in RADV's files: page faults (`gmc_v9_0.c` to
 //! `gmc_v12_0.c`) and hangs (`amdgpu_job.c`, `kfd_device_queue_manager.c`, `mes_v11_0.c`).
 
+use super::lead::is_of_driver;
 use super::line::{self, after, from, name, pointer};
 use crate::capture::{FaultAddress, PAGE};
 use crate::import::text::{Cursor, find};
@@ -12,22 +13,36 @@ pub(super) enum Row {
     Header {
         /// Whether it is the memory hub of media and copies.
         is_mmhub: bool,
-        /// Whether it is the driver's own address space.
-        is_driver: bool,
+        /// Whether it is the driver's own address space. `None`: the row was cut.
+        is_driver: Option<bool>,
         process: Option<u32>,
     },
     /// ` Process app pid 12 thread app pid 12`, on a line of its own since Linux 6.9, and of a hang
     Process(u32),
     /// `in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)`
-    Page(FaultAddress),
+    Page {
+        address: FaultAddress,
+        /// Whether the interrupt's client is the memory hub of media and copies.
+        is_mmhub: bool,
+    },
     /// `GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031`
-    Status(u32),
+    Status {
+        status: u32,
+        /// Whether the register is one of that hub.
+        is_mmhub: bool,
+    },
     /// `Faulty UTCL2 client ID: TCP (0x8)`
-    Client(String),
+    Client {
+        name: String,
+        /// Whether its number is 0: that of a status that was not read, too.
+        is_zero: bool,
+    },
     /// A sign of a hang or of a reset.
     Hang {
         /// The ring, if the row names it.
         ring: Option<String>,
+        /// Whether it is the reset behind another row.
+        is_reset: bool,
     },
     /// Memory errors.
     Ecc,
@@ -43,11 +58,13 @@ pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
     if !is_mmhub && find(before, "[gfxhub").is_none() {
         return None;
     }
-    let vmid = after(text, "vmid:").map(Cursor::new).and_then(|mut cursor| {
+    // `vm_id:` before Linux 4.19.
+    let vmid = after(text, "vmid:").or_else(|| after(text, "vm_id:"));
+    let vmid = vmid.map(Cursor::new).and_then(|mut cursor| {
         let vmid = cursor.decimal()?;
         (!cursor.rest.is_empty()).then_some(vmid)
     });
-    Some(row(Row::Header { is_mmhub, is_driver: vmid == Some(0), process: process_id(text) }))
+    Some(row(Row::Header { is_mmhub, is_driver: vmid.map(|vmid| vmid == 0), process: process_id(text) }))
 }
 
 /// Digits of an address and of a register, which the driver pads with zeros: fewer are the beginning of a line that was
@@ -55,21 +72,24 @@ pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
 const DIGITS: (usize, usize) = (16, 8);
 
 pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
-    padded_page(from(text, at)).map(|page| row(Row::Page(page)))
+    // The interrupt's client 18 by number or name (`soc15_ih_clientid.h`): VMC, VMC1.
+    const MMHUB: [&str; 4] = ["(VMC", " client 18\n", " client 0x12", " from 18\n"];
+    let text = from(text, at);
+    let is_mmhub = MMHUB.iter().any(|client| find(text, client).is_some());
+    padded_page(text).map(|address| row(Row::Page { address, is_mmhub }))
 }
 
 /// The page at a pointer that is known whole.
 pub(super) fn padded_page(text: &[u8]) -> Option<FaultAddress> {
     let (address, rest) = pointer(text)?;
     let digits = text.strip_suffix(rest)?.trim_ascii_start().strip_prefix(b"0x")?;
-    (digits.len() >= DIGITS.0 || rest.starts_with(b" from "))
-        .then_some(FaultAddress { bytes: PAGE, ..address })
+    (digits.len() >= DIGITS.0).then_some(FaultAddress { bytes: PAGE, ..address })
 }
 
 /// `Failing VM page: 0x7f0000201000` of RADV, which pads nothing.
 pub(super) fn failing_page(text: &[u8], at: usize) -> Option<line::Row> {
     let (address, _) = pointer(from(text, at))?;
-    Some(row(Row::Page(FaultAddress { bytes: PAGE, ..address })))
+    Some(row(Row::Page { address: FaultAddress { bytes: PAGE, ..address }, is_mmhub: false }))
 }
 
 /// `at page 0x0000000100801000 from 27`, before Linux 5.1.
@@ -85,7 +105,8 @@ pub(super) fn status(text: &[u8], at: usize) -> Option<line::Row> {
     if digits.is_some_and(|digits| digits.count() < DIGITS.1) {
         return None;
     }
-    register(value).map(|status| row(Row::Status(status)))
+    let is_mmhub = text.get(..at).is_some_and(|before| find(before, "MMVM_").is_some());
+    register(value).map(|status| row(Row::Status { status, is_mmhub }))
 }
 
 /// The value of a register, which a byte follows.
@@ -100,12 +121,13 @@ pub(super) fn register(text: &[u8]) -> Option<u32> {
 /// without a name. RADV: `CLIENT_ID: (TCP) 0x8`.
 pub(super) fn client(text: &[u8], at: usize) -> Option<line::Row> {
     let text = text.get(at..)?;
-    let client = match text.strip_prefix(b"(") {
-        Some(inner) => inner.get(..find(inner, ") 0x")?)?,
-        None => text.get(..find(text, " (0x")?)?,
+    let (client, number) = match text.strip_prefix(b"(") {
+        Some(inner) => inner.split_at_checked(find(inner, ") 0x")?)?,
+        None => text.split_at_checked(find(text, " (0x")?)?,
     };
-    let client = name(client).filter(|name| name != "unknown")?;
-    Some(row(Row::Client(client)))
+    let is_zero = after(number, "0x")?.starts_with(b"0");
+    let name = name(client).filter(|name| name != "unknown")?;
+    Some(row(Row::Client { name, is_zero }))
 }
 
 pub(super) fn process(text: &[u8], _: usize) -> Option<line::Row> {
@@ -120,16 +142,19 @@ fn process_id(text: &[u8]) -> Option<u32> {
     from(text, end).starts_with(b" thread ").then(|| line::process(text))?
 }
 
-/// Whether the driver printed a line: its name is before the message.
-fn is_of_driver(before: &[u8]) -> bool {
-    device(before).is_some() || find(before, "amdgpu").is_some() || find(before, "amdkfd").is_some()
+fn hang_of(ring: Option<String>) -> Option<line::Row> {
+    Some(row(Row::Hang { ring, is_reset: false }))
 }
 
 /// `amdgpu 0000:08:00.0: amdgpu: GPU reset begin!. Source:  3`
 pub(super) fn hang(text: &[u8], at: usize) -> Option<line::Row> {
     let before = text.get(..at)?.strip_suffix(b"GPU reset begin!")?;
-    (is_of_driver(before) && before.trim_ascii_end().last().is_some_and(|sign| matches!(sign, b':' | b']')))
-        .then(|| row(Row::Hang { ring: None }))
+    // `GPU reset begin!. Source: 3`, also as a value in quotation marks.
+    let is_ended = from(text, at).first().is_none_or(|next| b".\r\n\"'\\".contains(next));
+    (is_ended
+        && is_of_driver(before)
+        && before.trim_ascii_end().last().is_some_and(|sign| matches!(sign, b':' | b']')))
+    .then(|| row(Row::Hang { ring: None, is_reset: true }))
 }
 
 /// `amdgpu 0000:c3:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3`, `... timeout, but soft recovered`
@@ -156,23 +181,33 @@ pub(super) fn ring_reset(text: &[u8], at: usize) -> Option<line::Row> {
 fn named_ring(text: &[u8], start: usize, first: usize, end: usize) -> Option<line::Row> {
     let ring = text.get(first..end).filter(|ring| !ring.contains(&b' '))?;
     is_of_driver(text.get(..start)?).then_some(())?;
-    Some(row(Row::Hang { ring: Some(name(ring)?) }))
+    hang_of(Some(name(ring)?))
 }
 
 /// A message of the driver's that is the whole rest of its line: older kernels print no name before it.
 pub(super) fn alone(text: &[u8], at: usize) -> Option<line::Row> {
-    from(text, at).trim_ascii().is_empty().then(|| row(Row::Hang { ring: None }))
+    from(text, at).trim_ascii().is_empty().then_some(())?;
+    hang_of(None)
 }
 
 /// `amdgpu: MES failed to respond to msg=REMOVE_QUEUE`, and others with a value behind the mark.
 pub(super) fn hang_of_queues(text: &[u8], at: usize) -> Option<line::Row> {
-    is_of_driver(text.get(..at)?).then(|| row(Row::Hang { ring: None }))
+    is_of_driver(text.get(..at)?).then_some(())?;
+    hang_of(None)
 }
 
-/// `amdgpu 0000:08:00.0: amdgpu: 1 uncorrectable hardware errors detected in umc block`
+/// `amdgpu 0000:08:00.0: amdgpu: 1 uncorrectable hardware errors detected in umc block`, since Linux 6.8 `2 new
+/// uncorrectable`. `detected in total` counts since the driver's start.
 pub(super) fn hardware_errors(text: &[u8], at: usize) -> Option<line::Row> {
     let before = text.get(..at)?;
-    let number = before.rsplit(|byte| *byte == b' ').nth(6)?;
+    let mut words = before
+        .strip_suffix(b"uncorrectable hardware errors detected in ")?
+        .trim_ascii_end()
+        .rsplit(|byte| *byte == b' ');
+    let number = words.find(|word| *word != b"new")?;
+    if from(text, at).starts_with(b"total ") {
+        return None;
+    }
     let has_some = number.iter().all(u8::is_ascii_digit) && number.iter().any(|digit| *digit != b'0');
     (has_some && is_of_driver(before)).then(|| row(Row::Ecc))
 }

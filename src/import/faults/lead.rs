@@ -1,6 +1,5 @@
 //! What stands before a message in its line: nothing or the prefix of a log, not the words of people who write about it.
 
-use super::line::from;
 use crate::import::text::find;
 
 /// The beginning of a message, by the mark in it.
@@ -17,6 +16,16 @@ pub(super) enum Start {
 /// Names with which the driver begins its lines.
 const DRIVERS: [&str; 6] = ["amdgpu", "amdkfd", "drmn", "[drm", "[gfxhub", "[mmhub"];
 
+/// Whether the driver printed a line: its name is before the message.
+pub(super) fn is_of_driver(before: &[u8]) -> bool {
+    driver(before).is_some()
+}
+
+/// The text before the driver's name.
+fn driver(text: &[u8]) -> Option<&[u8]> {
+    text.get(..DRIVERS.iter().filter_map(|name| find(text, name)).min()?)
+}
+
 /// Words of the driver's messages before their marks.
 const WORDS: [&str; 4] = ["in ", "in p", "P", "Faulty UTCL2 c"];
 
@@ -28,8 +37,7 @@ impl Start {
             Self::Any => true,
             Self::Before(bytes) => is_prefix(text.get(..mark.saturating_sub(bytes)).unwrap_or_default()),
             Self::Driver => {
-                let name = DRIVERS.iter().filter_map(|name| find(before, name)).min();
-                let name = name.and_then(|at| before.get(..at));
+                let name = driver(before);
                 let own = || {
                     let word = WORDS.iter().find_map(|word| before.strip_suffix(word.as_bytes()));
                     let register =
@@ -37,29 +45,44 @@ impl Start {
                     let end = before.iter().rposition(|byte| !register(byte)).map_or(0, |at| at + 1);
                     word.unwrap_or(before.get(..end).unwrap_or_default())
                 };
-                is_prefix(name.unwrap_or_else(own))
+                // A commit's title has `drm/amdgpu:`.
+                !name.is_some_and(|before| before.ends_with(b"drm/")) && is_prefix(name.unwrap_or_else(own))
             }
         }
     }
 }
 
-/// Whether a text before a message is not of people: it does not end in a word, nor in a quotation mark behind one.
+/// Whether a text before a message is not of people: it does not end in words, nor in a quotation mark behind one.
 pub(super) fn is_prefix(before: &[u8]) -> bool {
     if let Some(quoted) = unquoted(before) {
-        // A value in JSON or Python, or a whole line.
+        // A value in JSON, Ruby or Python, or a whole line.
         let lead = quoted.trim_ascii_end();
-        return lead.last().is_none_or(|last| matches!(last, b':' | b'=' | b',' | b'[' | b'{'));
+        let is_value = lead.last().is_some_and(|last| matches!(last, b':' | b'=' | b',' | b'>'));
+        return (is_value && !lead.ends_with(b"==") && !lead.ends_with(b"!="))
+            || matches!(lead, b"" | b"[" | b"{");
     }
-    let lead = before.trim_ascii_end();
-    if lead.len() == before.len() {
+    if before.last().is_none_or(|last| !last.is_ascii_whitespace()) {
         // A program's own output has no blank behind it.
         return true;
     }
-    let last = from(lead, lead.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1));
-    let is_of_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'\'' | b'-');
-    let is_word = last.iter().all(is_of_word) && last.iter().any(u8::is_ascii_lowercase);
-    // The streams of containers' logs.
-    !is_word || matches!(last, b"stderr" | b"stdout")
+    let mut words = before.split(u8::is_ascii_whitespace).rev().filter(|word| !word.is_empty());
+    let (last, before) = (words.next(), words.next());
+    // One word may be a level, a stream or a container; more are a sentence.
+    match (last, before) {
+        (Some(last), None) => !is_word(last) || LEVELS.contains(&&*last.to_ascii_lowercase()),
+        (Some(last), Some(before)) => !is_word(last) || !is_word(before),
+        (None, _) => true,
+    }
+}
+
+/// Words of logs before a message.
+const LEVELS: [&[u8]; 8] = [b"error", b"err", b"warning", b"warn", b"info", b"fatal", b"stderr", b"stdout"];
+
+/// Whether a word is one of a sentence, not a number, level or name of a log.
+fn is_word(word: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'\'' | b'-');
+    let is_level = word.iter().all(u8::is_ascii_uppercase) && word != b"I" && word != b"A";
+    word.iter().all(is_letter) && !is_level
 }
 
 /// The text before a quotation mark at its end; Python marks bytes with a letter.
@@ -97,6 +120,12 @@ mod tests {
             "test_axpy.py::test_large ",
             "step 3: loss 0.3",
             "done",
+            "2025-03-04T12:00:00Z error ",
+            "app-0 main ",
+            "ERROR ",
+            "error ",
+            "{\"priority\"=>3, \"msg\"=>\"",
+            "[\"",
         ] {
             assert!(is_prefix(prefix.as_bytes()), "{prefix:?}");
         }
@@ -110,6 +139,11 @@ mod tests {
             "if \"",
             "test_gpu_reset_begin ",
             "don't grep for ",
+            "In 2024 we saw ",
+            "on gpu01 I get ",
+            "line == \"",
+            "LINES = [\"",
+            "match(\"",
         ] {
             assert!(!is_prefix(prose.as_bytes()), "{prose:?}");
         }

@@ -172,11 +172,44 @@ fn is_alone(text: &[u8], row: &Row) -> bool {
         && reason.and_then(|text| text.strip_suffix(b".")).is_some_and(|text| !text.contains(&b'.'))
 }
 
-/// Whether people wrote a line: a traced or typed command, a comment, a search for messages.
+/// Whether people wrote a line: a traced or typed command, a comment, a search for messages, source code, a title.
 fn is_of_people(text: &[u8]) -> bool {
-    const STARTS: [&str; 7] = ["+ ", "++ ", "$ ", "# ", "// ", "-- ", "/* "];
+    const STARTS: [&str; 27] = [
+        "+ ",
+        "++ ",
+        "$ ",
+        "# ",
+        "// ",
+        "-- ",
+        "/* ",
+        "#define ",
+        "#include ",
+        "if ",
+        "if(",
+        "} else if ",
+        "elif ",
+        "case ",
+        "raise ",
+        "throw ",
+        "def ",
+        "assert ",
+        "assert(",
+        "self.assert",
+        "rg ",
+        "ag ",
+        "sed ",
+        "awk ",
+        "Re: ",
+        "Subject: ",
+        "[PATCH",
+    ];
+    // LLVM's test runner begins the lines of a test's output so.
     let text = text.trim_ascii_start();
-    STARTS.iter().any(|start| text.starts_with(start.as_bytes())) || find(text, "grep ").is_some()
+    let is_of_lit = text.starts_with(b"# | ");
+    !is_of_lit && STARTS.iter().any(|start| text.starts_with(start.as_bytes()))
+        || find(text, "grep ").is_some()
+        || find(text, "pytest.raises(").is_some()
+        || find(text, ".assert").is_some()
 }
 
 /// The parts of a line with one whole report each: threads of a program print into one line.

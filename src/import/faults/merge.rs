@@ -46,17 +46,22 @@ impl Own {
         self.gpus.iter().any(|(location, _)| (location ^ of) & BUS_AND_DEVICE == 0)
     }
 
-    /// Whether a marked report is of the capture's process, else of its GPU.
-    fn has(&self, fault: &Fault) -> bool {
-        fault.is_of_waves()
-            && match self.process.zip(fault.process) {
-                Some((own, of)) => own == of,
-                None => fault.device.as_deref().and_then(location).is_some_and(|of| self.lists(of)),
-            }
+    /// What a marked report is worth: 0 if it is not about the waves, 2 if it is of the capture's process, else of its GPU.
+    fn worth(&self, fault: &Fault) -> u8 {
+        let is_own = || match self.process.zip(fault.process) {
+            Some((own, of)) => own == of,
+            None => fault.device.as_deref().and_then(location).is_some_and(|of| self.lists(of)),
+        };
+        match fault.is_of_waves() {
+            false => 0,
+            true if is_own() => 2,
+            true => 1,
+        }
     }
 }
 
-/// Reports, each fault once, in the order of reading. Of too many the newest and the capture's own stay.
+/// Reports, each fault once, in the order of reading. Of too many the newest and the capture's own stay, and those about
+/// the waves before others.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     list: VecDeque<Fault>,
@@ -79,6 +84,10 @@ impl Merged {
         Self { own, is_reversed, ..Self::default() }
     }
 
+    pub(super) fn mark(&self, fault: &mut Fault) {
+        self.own.mark(fault);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -91,7 +100,7 @@ impl Merged {
     /// one with an address only at the end: until then another one may fit as well.
     pub(super) fn add(&mut self, mut fault: Fault) {
         self.own.mark(&mut fault);
-        let (has_address, is_own) = (fault.address.is_some(), self.own.has(&fault));
+        let has_address = fault.address.is_some();
         let is_like = |known: &Fault| known.address.is_some() == has_address;
         if let Some(known) = self.list.iter_mut().find(|known| is_like(known) && fits(known, &fault)) {
             join(known, fault);
@@ -103,16 +112,13 @@ impl Merged {
             return;
         }
         self.more += 1;
-        let is_other = |known: &Fault| is_like(known) && !self.own.has(known);
-        let oldest = match (self.is_reversed, is_own) {
+        let worth = self.own.worth(&fault);
+        let least = self.list.iter().filter(|known| is_like(known)).map(|known| self.own.worth(known)).min();
+        let is_least = |known: &Fault| is_like(known) && Some(self.own.worth(known)) == least;
+        let oldest = match self.is_reversed {
             // It is the oldest.
-            (true, false) => None,
-            (true, true) => self.list.iter().rposition(is_other),
-            (false, false) => self.list.iter().position(is_other),
-            // Where all are the capture's own, the newest of them stay.
-            (false, true) => {
-                self.list.iter().position(is_other).or_else(|| self.list.iter().position(is_like))
-            }
+            true => self.list.iter().rposition(is_least).filter(|_| least < Some(worth)),
+            false => self.list.iter().position(is_least).filter(|_| least <= Some(worth)),
         };
         if let Some(oldest) = oldest {
             self.list.remove(oldest);
@@ -153,8 +159,12 @@ impl Merged {
                 None => index += 1,
             }
         }
-        self.more += self.list.len().saturating_sub(MAX_FAULTS);
-        self.list.truncate(MAX_FAULTS);
+        while self.list.len() > MAX_FAULTS {
+            self.more += 1;
+            let worths = self.list.iter().map(|fault| self.own.worth(fault)).enumerate();
+            let least = worths.min_by_key(|(_, worth)| *worth).map_or(0, |(at, _)| at);
+            self.list.remove(least);
+        }
         Faults { faults: self.list.into(), more: self.more }
     }
 

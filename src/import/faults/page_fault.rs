@@ -67,7 +67,10 @@ struct Begun {
     status: Option<FaultStatus>,
     has_header: bool,
     is_mmhub: bool,
-    is_driver: bool,
+    /// By the first row.
+    is_driver: Option<bool>,
+    /// Whether the client's number is 0.
+    has_client_zero: bool,
 }
 
 impl Begun {
@@ -83,10 +86,14 @@ impl Begun {
             return None;
         }
         apply(&mut fault, self.status);
+        if self.has_client_zero && self.status.is_none() {
+            fault.client = None;
+        }
         if self.is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
             fault.client = Some(MMHUB.to_owned());
         }
-        if self.is_driver {
+        // The status has the address space, too.
+        if self.is_driver.unwrap_or_else(|| self.status.is_some_and(FaultStatus::is_of_driver)) {
             fault.client = Some(DRIVER.to_owned());
         }
         if fault.client.as_deref() == Some(INSTRUCTIONS) {
@@ -104,6 +111,7 @@ const INSTRUCTIONS: &str = "SQC (inst)";
 struct BegunHang {
     time: Option<Time>,
     fault: Fault,
+    is_reset: bool,
 }
 
 /// Joins the rows of reports, in both orders, until the end shows which one is right.
@@ -113,6 +121,8 @@ pub(super) struct KernelLog {
     reverse: Joined,
     /// The last row of each device.
     ranks: Vec<(Option<String>, Rank)>,
+    /// Whether the last row of a hang or process is that of a ring, which its process follows.
+    after_ring: Option<bool>,
     /// Number of rows that follow one before them in a report, and of the others.
     ascending: usize,
     descending: usize,
@@ -126,6 +136,7 @@ impl KernelLog {
             forward: Joined::new(Order::OldestFirst, own),
             reverse: Joined::new(Order::NewestFirst, own),
             ranks: Vec::new(),
+            after_ring: None,
             ascending: 0,
             descending: 0,
             first: None,
@@ -140,9 +151,9 @@ impl KernelLog {
         self.last = time.or(self.last);
         let rank = match row {
             Row::Header { .. } => Some(Rank::Header),
-            Row::Page(_) => Some(Rank::Page),
-            Row::Status(_) => Some(Rank::Status),
-            Row::Client(_) => Some(Rank::Client),
+            Row::Page { .. } => Some(Rank::Page),
+            Row::Status { .. } => Some(Rank::Status),
+            Row::Client { .. } => Some(Rank::Client),
             Row::Process(_) | Row::Hang { .. } | Row::Ecc => None,
         };
         if let Some(rank) = rank {
@@ -155,6 +166,16 @@ impl KernelLog {
                 self.ranks.push((device.clone(), rank));
             }
         }
+        let is_ring = match row {
+            Row::Hang { ring, .. } => ring.as_ref().map(|_| true),
+            Row::Process(_) => Some(false),
+            _ => None,
+        };
+        if is_ring.is_some() {
+            self.ascending += usize::from((self.after_ring, is_ring) == (Some(true), Some(false)));
+            self.descending += usize::from((self.after_ring, is_ring) == (Some(false), Some(true)));
+        }
+        self.after_ring = is_ring;
         for joined in [&mut self.forward, &mut self.reverse] {
             joined.row((device.as_deref(), time), (row, rank), place);
         }
@@ -182,10 +203,10 @@ struct Joined {
     /// In reversed order: processes whose hang or first row follows.
     processes: Vec<(Option<String>, Option<Time>, u32)>,
     reports: Merged,
-    /// Whether a report has a status: those with a status of 0 then repeat it.
-    has_status: bool,
+    /// GPUs and times of reports with a status: those with a status of 0 repeat it.
+    statuses: Vec<(Option<String>, Option<Time>)>,
     /// Reports with a status of 0.
-    without: Vec<Fault>,
+    without: Vec<(Option<Time>, Fault)>,
 }
 
 impl Joined {
@@ -196,7 +217,7 @@ impl Joined {
             hangs: Vec::new(),
             processes: Vec::new(),
             reports: Merged::of(own.clone(), order == Order::NewestFirst),
-            has_status: false,
+            statuses: Vec::new(),
             without: Vec::new(),
         }
     }
@@ -217,9 +238,10 @@ impl Joined {
         let Some(rank) = rank else {
             match row {
                 Row::Process(process) => self.process(device, time, *process),
-                Row::Hang { ring } => {
+                Row::Hang { ring, is_reset } => {
                     let process = self.process_before(device, time);
-                    self.hang(time, Fault { ring: ring.clone(), process, ..new(FaultKind::Hang) });
+                    let fault = Fault { ring: ring.clone(), process, ..new(FaultKind::Hang) };
+                    self.hang(BegunHang { time, fault, is_reset: *is_reset });
                 }
                 _ => self.reports.add(new(FaultKind::Ecc)),
             }
@@ -245,7 +267,8 @@ impl Joined {
                 status: None,
                 has_header: false,
                 is_mmhub: false,
-                is_driver: false,
+                is_driver: None,
+                has_client_zero: false,
             };
             if let Some(oldest) = push(&mut self.begun, begun) {
                 self.end(oldest);
@@ -259,14 +282,23 @@ impl Joined {
         match row {
             Row::Header { is_mmhub, is_driver, process } => {
                 begun.has_header = true;
-                begun.is_mmhub = *is_mmhub;
+                begun.is_mmhub |= *is_mmhub;
                 begun.is_driver = *is_driver;
                 begun.fault.process = process.or(own);
                 begun.fault.place = place.cloned();
             }
-            Row::Page(address) => begun.fault.address = Some(*address),
-            Row::Status(status) => begun.status = Some(FaultStatus(*status)),
-            Row::Client(client) => begun.fault.client = Some(client.clone()),
+            Row::Page { address, is_mmhub } => {
+                begun.fault.address = Some(*address);
+                begun.is_mmhub |= *is_mmhub;
+            }
+            Row::Status { status, is_mmhub } => {
+                begun.status = Some(FaultStatus(*status));
+                begun.is_mmhub |= *is_mmhub;
+            }
+            Row::Client { name, is_zero } => {
+                begun.fault.client = Some(name.clone());
+                begun.has_client_zero = *is_zero;
+            }
             Row::Process(_) | Row::Hang { .. } | Row::Ecc => {}
         }
         if self.order == Order::NewestFirst && rank == Rank::Header {
@@ -308,44 +340,56 @@ impl Joined {
         Some(self.processes.remove(at).2)
     }
 
-    /// Begins a hang, and ends the one before it of its device. A reset without a ring is that of the ring before it.
-    fn hang(&mut self, time: Option<Time>, mut fault: Fault) {
-        if let Some(at) = self.hangs.iter().position(|hang| hang.fault.device == fault.device) {
-            let mut before = self.hangs.remove(at);
-            let (first, last) = match self.order {
-                Order::OldestFirst => (&before.fault, &fault),
-                Order::NewestFirst => (&fault, &before.fault),
+    /// Begins a hang, and ends the one before it of its device. A reset is that of the ring before it, whose row names no
+    /// device in old kernels.
+    fn hang(&mut self, hang: BegunHang) {
+        let is_pair = |known: &BegunHang| {
+            let (ring, reset) = match self.order {
+                Order::OldestFirst => (known, &hang),
+                Order::NewestFirst => (&hang, known),
             };
-            let is_one = first.ring.is_some() && last.ring.is_none() && Time::are_near(before.time, time);
-            if !is_one {
-                self.reports.add(before.fault);
-            } else if self.order == Order::OldestFirst {
-                before.time = time.or(before.time);
-                before.fault.process = before.fault.process.or(fault.process);
-                self.hangs.push(before);
-                return;
-            } else {
-                fault.process = fault.process.or(before.fault.process);
-            }
+            let devices = ring.fault.device.as_ref().zip(reset.fault.device.as_ref());
+            ring.fault.ring.is_some()
+                && reset.is_reset
+                && Time::are_near(ring.time, reset.time)
+                && devices.is_none_or(|(ring, reset)| ring == reset)
+        };
+        if let Some(at) = self.hangs.iter().position(is_pair) {
+            let known = self.hangs.remove(at);
+            let (mut ring, reset) = match self.order {
+                Order::OldestFirst => (known, hang),
+                Order::NewestFirst => (hang, known),
+            };
+            ring.fault.process = ring.fault.process.or(reset.fault.process);
+            ring.fault.device = ring.fault.device.or(reset.fault.device);
+            self.hangs.push(ring);
+            return;
         }
-        if let Some(oldest) = push(&mut self.hangs, BegunHang { time, fault }) {
+        if let Some(at) = self.hangs.iter().position(|known| known.fault.device == hang.fault.device) {
+            let before = self.hangs.remove(at);
+            self.reports.add(before.fault);
+        }
+        if let Some(oldest) = push(&mut self.hangs, hang) {
             self.reports.add(oldest.fault);
         }
     }
 
     /// Ends a report: one with a status of 0 waits for the end of the log.
     fn end(&mut self, begun: Begun) {
-        let is_zero = begun.status == Some(FaultStatus(0));
-        self.has_status |= begun.status.is_some_and(FaultStatus::is_known);
-        let Some(fault) = begun.finish() else { return };
-        if !is_zero {
+        let (status, time) = (begun.status, begun.time);
+        let Some(mut fault) = begun.finish() else { return };
+        self.reports.mark(&mut fault);
+        if status.is_some_and(FaultStatus::is_known) && fault.is_of_waves() {
+            push(&mut self.statuses, (fault.device.clone(), time));
+        }
+        if status != Some(FaultStatus(0)) {
             self.reports.add(fault);
         } else if self.without.len() < MAX_FAULTS {
-            self.without.push(fault);
+            self.without.push((time, fault));
         }
     }
 
-    /// All reports. Those with a status of 0 count if no other one has a status.
+    /// All reports. Those with a status of 0 repeat a report with a status, of their GPU and near in time, if there is one.
     fn finish(mut self) -> Merged {
         for begun in std::mem::take(&mut self.begun) {
             self.end(begun);
@@ -353,8 +397,12 @@ impl Joined {
         for hang in std::mem::take(&mut self.hangs) {
             self.reports.add(hang.fault);
         }
-        if !self.has_status {
-            self.without.into_iter().for_each(|fault| self.reports.add(fault));
+        for (time, fault) in self.without {
+            let is_repeated =
+                |(device, at): &(Option<String>, _)| *device == fault.device && Time::are_near(*at, time);
+            if !self.statuses.iter().any(is_repeated) {
+                self.reports.add(fault);
+            }
         }
         self.reports
     }

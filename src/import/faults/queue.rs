@@ -45,13 +45,14 @@ struct Status {
     name: Option<String>,
 }
 
-/// The status in a text: by its name, else its number, else its description. `None`: there is none.
-fn status_of(text: &[u8]) -> Option<Status> {
+/// The status in a text: by its name, else its number, else its description. `None`: there is none. `may_end`: whether the
+/// writer may end its line behind the name.
+fn status_of(text: &[u8], may_end: bool) -> Option<Status> {
     let named = after(text, PREFIX).map(|text| {
         let mut cursor = Cursor::new(text);
         let _ = cursor.take("_");
         let name = cursor.run(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        (name, !cursor.rest.is_empty())
+        (name, cursor.rest.first().is_some_and(|next| may_end || *next != b'\n'))
     });
     let number = after(text, "code: ").or_else(|| after(text, "status: "));
     let number = number.and_then(|text| {
@@ -82,23 +83,25 @@ fn status_of(text: &[u8]) -> Option<Status> {
 
 /// `Callback: Queue 0x7f aborting with error : HSA_STATUS_ERROR_EXCEPTION: ... code: 0x1016` of HIP, and older forms.
 pub(super) fn abort(text: &[u8], at: usize) -> Option<Row> {
-    let before = text.get(..at)?;
+    let before = text.get(..at)?.strip_suffix(ABORT.as_bytes())?;
     let rest = from(text, at);
-    let is_of_queue = find(before, "ueue ").is_some()
-        && (find(before, "Callback").is_some() || find(before, "callback").is_some());
+    // A format string has no address there.
+    let is_of_queue = before.ends_with(b"allbackQueue ")
+        || find(before, "Queue 0x").is_some() && find(before, "allback").is_some();
     if !is_of_queue || !rest.starts_with(b"error") && !rest.starts_with(b"status") {
         return None;
     }
-    let status = status_of(rest);
+    let status = status_of(rest, false);
     // A kernel's name has commas and brackets of its own.
     let kernel = after(rest, " kernel: ").and_then(|text| {
-        let end = text.iter().rposition(|byte| *byte == b']').unwrap_or(text.len());
+        let last = |end| text.iter().rposition(|byte| *byte == end);
+        let end = last(b']').or_else(|| last(b'\n'))?;
         name(text.get(..end)?)
     });
     let fault = Fault {
         kind: status.as_ref().map_or(FaultKind::Queue, |status| status.kind),
         kernel,
-        process: after(text, "[pid:").and_then(process),
+        process: after(text, "[pid:").and_then(process).or_else(|| process_before(before)),
         source: FaultSource::Hip,
         ..Fault::default()
     };
@@ -108,9 +111,17 @@ pub(super) fn abort(text: &[u8], at: usize) -> Option<Row> {
     }
 }
 
+/// `:0:rocdevice.cpp :2614: 12399104736 us: 7098 : [tid:0x7f8b2f7fe700]`, the prefix of HIP before ROCm 6.
+fn process_before(text: &[u8]) -> Option<u32> {
+    let text = text.get(..find(text, "[tid:")?)?;
+    let number = text.trim_ascii_end().strip_suffix(b":")?;
+    let number = from(number, find(number, " us: ")? + " us: ".len()).trim_ascii();
+    std::str::from_utf8(number).ok()?.parse().ok()
+}
+
 /// `Queue error (HSA_STATUS_ERROR_EXCEPTION: ...)` of the debug agent.
 pub(super) fn error(text: &[u8], at: usize) -> Option<Row> {
-    let Status { kind, name } = status_of(from(text, at))?;
+    let Status { kind, name } = status_of(from(text, at), false)?;
     let source = FaultSource::DebugAgent;
     Some(Row::Whole(Fault { kind, status: name, source, ..Fault::default() }))
 }
@@ -143,7 +154,7 @@ pub(super) fn kernel_name(text: &[u8], at: usize) -> Option<Row> {
 /// A status of a fault without a reporter's words. Other statuses are answers of the runtime's interface.
 pub(super) fn status(text: &[u8], at: usize) -> Option<Row> {
     let start = at.checked_sub(PREFIX.len() + 1)?;
-    let Status { kind, name } = status_of(from(text, start))?;
+    let Status { kind, name } = status_of(from(text, start), true)?;
     let end = start + name.as_ref()?.len();
     let is_fault = !matches!(kind, FaultKind::Launch | FaultKind::Queue);
     let source = FaultSource::Runtime;
@@ -154,8 +165,8 @@ pub(super) fn status(text: &[u8], at: usize) -> Option<Row> {
 /// Whether a name or sentence at a range of a line is what a program prints: after the line's start, a colon or a word
 /// that leads to it, and before the line's end or a sign. In other places people write about it.
 fn is_message(text: &[u8], start: usize, end: usize) -> bool {
-    const WORDS: [&str; 9] =
-        ["error", "Error", "ERROR", "failed", "status", "with", "Returned", "returned", "code"];
+    const WORDS: [&str; 10] =
+        ["error", "Error", "ERROR", "failed", "failure", "status", "with", "Returned", "returned", "code"];
     let before = text.get(..start).unwrap_or_default();
     let quote = before.strip_suffix(b"'").or_else(|| before.strip_suffix(b"\"")).unwrap_or(before);
     let lead = quote.trim_ascii_end();
@@ -168,8 +179,7 @@ fn is_message(text: &[u8], start: usize, end: usize) -> bool {
     const SIGNS: [&str; 10] = ["\n", ":", " :", ",", ".", ")", "'", "\"", " (", "("];
     let rest = from(text, end);
     let is_ended = rest.is_empty() || SIGNS.iter().any(|sign| rest.starts_with(sign.as_bytes()));
-    let is_of_code = find(before, "case ").is_some() || find(before, "assert ").is_some();
-    is_led && is_ended && !is_of_code
+    is_led && is_ended && !lead.ends_with(b"==") && !lead.ends_with(b"!=")
 }
 
 /// HIP's errors, by name or number.
@@ -207,7 +217,9 @@ pub(super) fn number(text: &[u8], at: usize) -> Option<Row> {
     let mut cursor = Cursor::new(from(text, at));
     let number = cursor.decimal().filter(|_| cursor.rest.starts_with(b")"))?;
     let (.., kind) = ERRORS.iter().find(|(_, _, of, _)| *of == number)?;
-    Some(of_hip(*kind))
+    let (start, end) = (at.checked_sub("hipError_t(".len())?, text.len() - cursor.rest.len() + 1);
+    let is_of_line = matches!(text.get(end), None | Some(b' '));
+    (is_of_line || is_message(text, start, end)).then(|| of_hip(*kind))
 }
 
 /// The kernel in `Kernel 'omp target in main @ 12 (__omp_offloading_10303_b_main_l12)'` of LLVM's runtime: the line

@@ -114,6 +114,135 @@ fn foreign_reports_join_no_other() {
     }
 }
 
+/// Reports that are not about the waves make room for those that may be, whatever their number and order.
+#[test]
+fn foreign_reports_push_none_out() {
+    let flood: String = (0..2 * MAX_FAULTS as u64)
+        .map(|index| {
+            let device = format!("[{}.0] amdgpu 0000:03:00.0", 1000 + 10 * index);
+            page_fault(&device, 4242, 0x8001_0000_0000 + index * 4096, "CPC (0x5)")
+                .replace("vmid:8", "vmid:0")
+        })
+        .collect();
+    let own = page_fault("[50.0] amdgpu 0000:03:00.0", 4242, PAGE, "TCP (0x8)");
+    let late = own.replace("[50.0]", "[90000.0]");
+    let reversed = |text: &str| text.lines().rev().fold(String::new(), |text, line| text + line + "\n");
+    let runtime =
+        "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.\n";
+    for text in [
+        format!("{own}{flood}"),
+        format!("{flood}{late}"),
+        reversed(&format!("{own}{flood}")),
+        format!("{runtime}{flood}"),
+    ] {
+        let found = faults(&text);
+        assert_eq!(found.len(), MAX_FAULTS);
+        let own: Vec<_> = found.iter().filter(|fault| fault.is_of_waves()).collect();
+        assert_eq!(own.iter().map(|fault| fault.address.unwrap().start).collect::<Vec<_>>(), [PAGE]);
+    }
+    let rings: String = (0..2 * MAX_FAULTS)
+        .map(|index| format!("[{index}0.0] amdgpu 0000:03:00.0: amdgpu: ring vcn_dec_{index} timeout, signaled seq=1, emitted seq=3\n"))
+        .collect();
+    let hang = "[1.0] amdgpu 0000:03:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=1, emitted seq=3\n";
+    let found = faults(&format!("{hang}{rings}"));
+    assert_eq!(found.iter().filter(|fault| fault.is_of_waves()).count(), 1);
+}
+
+/// A status of 0 repeats a report of the same GPU near in time, not one of another time, hub or GPU.
+#[test]
+fn a_status_of_zero_repeats_a_report_of_the_waves_near_it() {
+    let own = page_fault("[90000.0] amdgpu 0000:03:00.0", 7, PAGE, "CB/DB (0x0)")
+        .replace("0x00801031", "0x00000000");
+    let known = |device: &str| page_fault(device, 7, 0x1_0040_0000, "TCP (0x8)");
+    for (before, is_kept) in [
+        (String::new(), true),
+        (known("[10.0] amdgpu 0000:03:00.0"), true),
+        (known("[90000.0] amdgpu 0000:88:00.0"), true),
+        (known("[90000.0] amdgpu 0000:03:00.0").replace("[gfxhub]", "[mmhub]"), true),
+        (known("[90000.0] amdgpu 0000:03:00.0").replace("vmid:8", "vmid:0"), true),
+        (known("[90000.0] amdgpu 0000:03:00.0"), false),
+    ] {
+        let found = faults(&format!("{before}{own}"));
+        let pages: Vec<u64> = found.iter().filter_map(|fault| Some(fault.address?.start)).collect();
+        assert_eq!(pages.contains(&PAGE), is_kept, "{before}");
+    }
+}
+
+/// The memory hub and the driver's address space are known by the first row, by the interrupt's client and by the register.
+#[test]
+fn hub_and_address_space_are_known_by_each_row() {
+    const GPU: &str = "amdgpu 0000:03:00.0: amdgpu:";
+    let rows = |from: &str, status: &str| {
+        format!("{GPU}   in page starting at address 0x00007f0000201000 from {from}\n{GPU} {status}\n")
+    };
+    for (text, foreign) in [
+        (rows("client 10", "GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031"), None),
+        (rows("IH client 0x1b (UTCL2)", "VM_L2_PROTECTION_FAULT_STATUS:0x00301031"), None),
+        (rows("client 10", "GCVM_L2_PROTECTION_FAULT_STATUS:0x00041051"), Some(Foreign::Driver)),
+        (rows("client 10", "MMVM_L2_PROTECTION_FAULT_STATUS:0x00301031"), Some(Foreign::Client)),
+        (rows("client 0x12 (VMC)", "VM_L2_PROTECTION_FAULT_STATUS:0x00301031"), Some(Foreign::Client)),
+        (rows("client 18", "GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031"), Some(Foreign::Client)),
+        (
+            "amdgpu 0000:03:00.0: [gfxhub] VMC page fault (src_id:0 ring:158 vm_id:0 pas_id:0)\n\
+             amdgpu 0000:03:00.0:   at page 0x00007f0000201000 from 27\n\
+             amdgpu 0000:03:00.0: VM_L2_PROTECTION_FAULT_STATUS:0x00341031\n"
+                .to_owned(),
+            Some(Foreign::Driver),
+        ),
+        (DEVICE_DUMP.replace("0x301031", "0x41031"), Some(Foreign::Driver)),
+        (DEVICE_DUMP.to_owned(), None),
+    ] {
+        let found = faults(&text);
+        assert_eq!(found.iter().map(Fault::foreign).collect::<Vec<_>>(), [foreign], "{text}");
+    }
+}
+
+/// A reset belongs to the ring before it; a failure of KFD's or MES's queues is one of its own.
+#[test]
+fn a_reset_is_of_its_ring_and_other_failures_are_not() {
+    const GPU: &str = "amdgpu 0000:03:00.0: amdgpu:";
+    const OLD: &str = "[10.0] [drm:amdgpu_job_timedout [amdgpu]] *ERROR*";
+    let old = format!(
+        "{OLD} ring vcn_unified_0 timeout, signaled seq=1, emitted seq=3\n\
+         {OLD} Process information: process vlc pid 12 thread vlc pid 12\n[10.1] {GPU} GPU reset begin!\n"
+    );
+    let [fault] = &*faults(&old) else { panic!("{old}") };
+    assert_eq!((fault.foreign(), fault.process), (Some(Foreign::Ring), Some(12)));
+    let freebsd = "[drm ERROR :amdgpu_job_timedout] ring sdma0 timeout, signaled seq=1, emitted seq=3\n\
+                   drmn0: GPU reset begin!\n";
+    assert_eq!(faults(freebsd).iter().map(Fault::foreign).collect::<Vec<_>>(), [Some(Foreign::Ring)]);
+    let ring = format!("[10.0] {GPU} ring sdma0 timeout, signaled seq=1, emitted seq=3\n");
+    for own in [
+        format!("[12.0] {GPU} MES failed to respond to msg=REMOVE_QUEUE\n"),
+        "[12.0] amdgpu: qcm fence wait loop timeout expired\n".to_owned(),
+        format!("[12.0] {GPU} failed to remove hardware queue from MES, doorbell=0x1806\n"),
+        "[12.0] [drm ERROR :mes_v11_0_submit_pkt_and_poll_completion] MES failed to response msg=3\n"
+            .to_owned(),
+        format!("[90.0] {GPU} GPU reset begin!\n"),
+    ] {
+        let found = faults(&format!("{ring}{own}"));
+        let found: Vec<_> = found.iter().map(|fault| (fault.kind, fault.foreign())).collect();
+        assert_eq!(found, [(Hang, Some(Foreign::Ring)), (Hang, None)], "{own}");
+    }
+}
+
+/// `journalctl -r` of hangs alone, with times in seconds: a process follows its ring.
+#[test]
+fn processes_of_rings_show_the_order() {
+    const ROW: &str = "Mar 04 12:00:01 host kernel: [drm:amdgpu_job_timedout [amdgpu]] *ERROR*";
+    let rows = [
+        format!("{ROW} ring comp_1.0.0 timeout, signaled seq=1, emitted seq=2\n"),
+        format!("{ROW} Process information: process own pid 4242 thread own pid 4242\n"),
+        format!("{ROW} ring gfx_0.0.0 timeout, signaled seq=5, emitted seq=7\n"),
+        format!("{ROW} Process information: process Xorg pid 99 thread Xorg pid 99\n"),
+    ];
+    for text in [rows.concat(), rows.iter().rev().map(String::as_str).collect()] {
+        let found = faults(&text);
+        let facts: Vec<_> = found.iter().map(|fault| (fault.ring.as_deref(), fault.process)).collect();
+        assert_eq!(facts, [(Some("comp_1.0.0"), Some(4242)), (Some("gfx_0.0.0"), Some(99))], "{text}");
+    }
+}
+
 /// A core lists the GPUs of its process by bus and device; the function may be a part of a GPU.
 #[test]
 fn a_report_of_another_gpu_than_those_of_a_core_is_foreign() {
@@ -445,6 +574,25 @@ fn words_about_reports_are_none() {
         "an HW Exception by GPU node-1 (Agent handle: 0x1) reason :GPU Hang happened\n",
         "the agent prints Queue error (HSA_STATUS_ERROR_EXCEPTION: it) then\n",
         "he got Faulting page: 0x7f0000201000\n",
+        "        with self.assertRaisesRegex(RuntimeError, \"HIP error: device-side assert triggered\"):\n",
+        "    raise RuntimeError(\"HIP error: an illegal memory access was encountered\")\n",
+        "if (err == hipErrorIllegalAddress)\n",
+        "while (hipGetLastError() != hipErrorIllegalAddress)\n",
+        "rg \"HIP error: an illegal memory access was encountered\" logs/\n",
+        "[PATCH 1/2] drm/amdgpu: MES failed to respond to msg=REMOVE_QUEUE\n",
+        "drm/amdgpu: qcm fence wait loop timeout expired\n",
+        "Re: qcm fence wait loop timeout expired\n",
+        "In dmesg: amdgpu 0000:03:00.0: amdgpu: GPU reset begin! and then nothing.\n",
+        "LINES = [\"Faulting page: 0x7f0000300000\", \"x\"]\n",
+        "assert line == \"amdgpu 0000:03:00.0: in page starting at address 0x00007f0000300000 from client 0x1b\"\n",
+        "if (status == HSA_STATUS_ERROR_MEMORY_FAULT) {\n",
+        "assert(err != hipErrorIllegalAddress);\n",
+        "with pytest.raises(RuntimeError, match=\"HIP error: an illegal memory access was encountered\"):\n",
+        "#define hipError_t(700)\n",
+        "Explanation of hipError_t(719)\n",
+        "sed -n '/amdgpu: GPU reset begin!/p' log\n",
+        "\"Callback: Queue %p aborting with error : %s code: 0x%x\", queue\n",
+        "[9.0] amdgpu 0000:03:00.0: amdgpu: 2 uncorrectable hardware errors detected in total in gfx block\n",
     ] {
         check(text, &[]);
     }
@@ -463,6 +611,10 @@ fn reports_behind_other_words_are_read() {
         format!("{{\"level\": \"error\", \"message\": \"{REPORT}\"}}\n"),
         format!("CalledProcessError(-6, ['app'], output=b'', stderr=b'{REPORT}\\n')\n"),
         format!("subprocess stderr: '{REPORT}'\n"),
+        format!("# | {REPORT}\n"),
+        format!("2025-03-04T12:00:00Z error {REPORT} in a job\n"),
+        format!("app-0 main {REPORT} in a job\n"),
+        format!("{{\"priority\"=>3, \"msg\"=>\"{REPORT}\"}}\n"),
     ] {
         check(&text, &[(Page, Some(PAGE), &["node 1"])]);
     }
@@ -473,6 +625,32 @@ fn reports_behind_other_words_are_read() {
     ] {
         check(text, &[(Hang, None, &["ring gfx_0.0.0"])]);
     }
+}
+
+#[test]
+fn further_forms_of_messages_are_read() {
+    for line in ["{\"MESSAGE\":\"LINE\"}", "stderr: \"LINE\"", "LINE"] {
+        let text = line
+            .replace("LINE", "scale.hip:12: void scale(int *, int): Device-side assertion `i < n' failed.");
+        check(&format!("{text}\n"), &[(Assertion, None, &["i < n", ":12"])]);
+    }
+    check(
+        "NCCL WARN HIP failure 'an illegal memory access was encountered'\n",
+        &[(FaultKind::Memory, None, &["HIP"])],
+    );
+    check(
+        "[9.0] amdgpu 0000:03:00.0: amdgpu: socket: 0, die: 1, 2 new uncorrectable hardware errors detected in gfx block\n",
+        &[(FaultKind::Ecc, None, &["0000:03:00.0"])],
+    );
+    let hip = ":0:rocdevice.cpp            :2614: 12399104736 us: 7098 : [tid:0x7f8b2f7fe700] Device::callbackQueue aborting \
+               with error : HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent. code: 0x29\n";
+    for text in [hip.to_owned(), hip.replace("7098 :", "7098:")] {
+        let found = faults_of(&text, Some(4242));
+        assert_eq!((found[0].process, found[0].foreign()), (Some(7098), Some(Foreign::Process)), "{text}");
+    }
+    let cut =
+        "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000 (may not\nAborted\n";
+    assert!(faults(cut)[0].address.is_none_or(|at| at.is_inexact));
 }
 
 /// The device core dump of the kernel's documentation patch, with a page.

@@ -18,6 +18,7 @@ pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
     let mut cursor = Cursor::new(from(text, at));
     if cursor.take("at GPU Node: ") {
         let node = cursor.decimal().and_then(|node| u32::try_from(node).ok());
+        let node = node.filter(|_| !cursor.rest.is_empty());
         return Some(Row::Begins(Fault { node, source: FaultSource::DebugAgent, ..Fault::default() }));
     }
     if !cursor.take("by GPU ") {
@@ -46,7 +47,8 @@ pub(super) fn access_fault(text: &[u8], at: usize) -> Option<Row> {
     }
     let address = address.filter(|at| is_whole(at) && matches!(at.1.first(), Some(b'.' | b' ')));
     let mut fault = Fault { address: address.map(|(at, _)| at), node, source, ..Fault::default() };
-    if find(rest, INEXACT).is_some()
+    // The remark is the only text behind an address that begins so.
+    if address.is_some_and(|(_, rest)| rest.starts_with(b" "))
         && let Some(address) = &mut fault.address
     {
         address.is_inexact = true;
@@ -70,9 +72,9 @@ fn begins(text: &[u8], words: &str) -> bool {
 
 /// `Node: 1` of old agents, on a line of its own, perhaps behind the time and place of a log.
 pub(super) fn node(text: &[u8], at: usize) -> Option<Row> {
-    let mut cursor = Cursor::new(from(text, at).trim_ascii_end());
+    let mut cursor = Cursor::new(from(text, at));
     let number = u32::try_from(cursor.decimal()?).ok()?;
-    cursor.rest.is_empty().then_some(Row::Node(number))
+    (!cursor.rest.is_empty() && cursor.rest.trim_ascii().is_empty()).then_some(Row::Node(number))
 }
 
 /// Whether a line has a report that its end cuts, by ROCm's runtime: the next line may have the rest.
@@ -123,6 +125,8 @@ pub(super) fn mmu_fault(text: &[u8], at: usize) -> Option<Row> {
     let (mut address, rest) = pointer(from(text, at))?;
     let bits = rest.strip_prefix(b" | ")?;
     let is_set = |name: &str| after(bits, name).is_some_and(|text| text.starts_with(b"=1"));
+    // A cut line may lack the bit that makes it an execution.
+    let has_all = after(bits, "NoExecute=").is_some_and(|text| text.len() > 1);
     after(bits, "NotPresent=")?;
     address.is_inexact = is_set("imprecise");
     let reasons = [
@@ -134,8 +138,8 @@ pub(super) fn mmu_fault(text: &[u8], at: usize) -> Option<Row> {
         reasons.into_iter().filter(|(name, _)| is_set(name)).map(|(_, reason)| reason).collect();
     Some(Row::Whole(Fault {
         address: Some(address),
-        access: access(&reasons),
-        has_all_reasons: !reasons.is_empty() && find(bits, "NoExecute=").is_some(),
+        access: access(&reasons).filter(|_| has_all),
+        has_all_reasons: !reasons.is_empty() && has_all,
         reasons,
         source: FaultSource::Tinygrad,
         ..Fault::default()

@@ -453,8 +453,18 @@ fn other_pages_reports_give_no_direction() {
     let two = [of(FAR, read, "TCP", 7), of(FAR, write, "TCP", 9)];
     assert_eq!(judged(&two, STORE), (false, vec![Evidence::Disputed]));
     let agreed = [of(FAR, read, "TCP", 7), of(FAR, read, "TCP", 9)];
-    assert_eq!(judged(&agreed, LOAD), (false, reads));
+    assert_eq!(judged(&agreed, LOAD), (false, reads.clone()));
     assert_eq!(judged(&agreed, STORE), (true, vec![]));
+    // Reports of one page by its first byte and by an address; two reporters of one GPU name it differently.
+    let exact = Fault {
+        address: Some(FaultAddress { start: FAR + 0xabc, bytes: 1, is_inexact: false }),
+        ..of(FAR, write, "TCP", 7)
+    };
+    let named = Fault { node: Some(1), process: None, client: None, ..exact.clone() };
+    for other in [exact, named] {
+        let pages = [other, Fault { device: Some("0000:03:00.0".to_owned()), ..of(FAR, read, "TCP", 7) }];
+        assert_eq!(judged(&pages, LOAD), (false, reads.clone()), "{pages:?}");
+    }
     // Of pages that no address is on, only what all reports agree in counts.
     let off = [of(X, read, "TCP", 7), of(X + 0x1000, write, "TCP", 7)];
     assert_eq!(judged(&off, STORE), (false, vec![]));
