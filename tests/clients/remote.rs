@@ -91,7 +91,10 @@ fn views_overwrite_nothing() {
     copy_dump("lds-gfx90a-O2", &dump);
     let code = dump.join("lds-gfx90a-O2.hsaco");
     let before = fs::read(&code).unwrap();
-    let output = Command::new(lanescope()).arg("view").arg(&dump).arg("-o").arg(&dump).output().unwrap();
+    let mut command = Command::new(lanescope());
+    // Folds depend on the lengths of folders.
+    command.env("COLUMNS", "100000").arg("view").arg(&dump).arg("-o").arg(&dump);
+    let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         !output.status.success() && said.contains("lds-gfx90a-O2.hsaco exists; choose another folder"),

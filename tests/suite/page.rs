@@ -176,7 +176,7 @@ fn the_counts_are_of_the_chosen_waves() {
     assert_eq!(
         json_of(&[])["waves"],
         serde_json::json!({
-            "count": 8, "absent": 0, "faulted": 1, "bystanders": 7, "unknown": 0, "chosen": 1,
+            "count": 8, "absent": 0, "uncounted": [], "faulted": 1, "bystanders": 7, "unknown": 0, "chosen": 1,
             "pcs": [{ "pc": "0x7f0000101a2c", "waves": 1 }], "others": [], "left_out": 0,
         })
     );

@@ -572,6 +572,7 @@ fn limited(limits: &str, command: &[&str], input: &Path) -> (Option<i32>, String
     let output = Command::new("sh")
         .args(["-c", &script, crate::support::program()])
         .args(command)
+        .env("COLUMNS", "100000")
         .stdin(fs::File::open(input).unwrap())
         .output()
         .unwrap();

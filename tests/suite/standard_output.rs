@@ -57,6 +57,7 @@ fn start(arguments: &[String], redirection: &str) -> Child {
     let script = format!("exec \"$0\" \"$@\" {redirection}");
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script, crate::support::program()]).args(arguments).stdin(Stdio::null());
+    command.env("COLUMNS", "100000");
     without_debuggers(&mut command, &arguments[0]).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -309,6 +309,9 @@ impl Reported {
 }
 
 #[cfg(test)]
+#[path = "foreign_tests.rs"]
+mod foreign;
+#[cfg(test)]
 #[path = "reports_tests.rs"]
 mod reports;
 #[cfg(test)]

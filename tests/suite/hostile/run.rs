@@ -381,7 +381,8 @@ pub(super) fn bounded(words: &[PathBuf]) -> Command {
     let script = format!("{} && exec \"$0\" \"$@\"", limits(MEMORY, TIME));
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(script).arg(Path::new(crate::support::program())).args(words);
-    command.env_remove("DEBUGINFOD_URLS").env("LANESCOPE_STATS", "1").stdin(Stdio::null());
+    command.env_remove("DEBUGINFOD_URLS").env("LANESCOPE_STATS", "1").env("COLUMNS", "100000");
+    command.stdin(Stdio::null());
     command
 }
 

@@ -136,7 +136,8 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         ("0xffffffffffffffff+2", "passes the end of memory, 2^64; expected at most 0x1 bytes"),
     ] {
         let mut command = crate::support::lanescope();
-        let output = command.args(["info", "--fault-address", words]).stdin(Stdio::null()).output().unwrap();
+        command.env_remove("COLUMNS").args(["info", "--fault-address", words]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
         assert!(one_line(&said).contains(reason), "{words}: {said}");

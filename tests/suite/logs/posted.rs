@@ -19,7 +19,11 @@ use crate::fixtures::one_line;
 /// The output of `info` for a file that does not open.
 fn refused(path: &Path) -> String {
     let mut command = crate::support::lanescope();
-    let output = command.arg("info").arg(path).stdin(Stdio::null()).output().unwrap();
+    refusal(command.arg("info").arg(path))
+}
+
+fn refusal(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8(output.stderr).unwrap()
 }
@@ -316,10 +320,11 @@ fn a_zipped_hang_folder_opens_as_it_is() {
 
 #[test]
 fn text_without_waves_is_reported() {
-    let said = refused(&file(
-        "fault-alone",
-        "Running\nMemory access fault by GPU node-1 on address 0x7f00.\nAborted\n",
-    ));
+    let text = "Running\nMemory access fault by GPU node-1 on address 0x7f00.\nAborted\n";
+    let log = file("fault-alone", text);
+    let mut command = crate::support::lanescope();
+    command.current_dir(log.parent().unwrap()).env_remove("COLUMNS").args(["info", "./log"]);
+    let said = refusal(&mut command);
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
     let said = one_line(&said);
     assert!(said.contains(" line 2, ROCm's runtime: Memory access fault by GPU node-1 on"), "{said}");
