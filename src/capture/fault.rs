@@ -90,11 +90,24 @@ impl Fault {
         of_client.or(of_ring.map(|_| Foreign::Ring))
     }
 
+    /// Whether no fact shows that two reports are of different GPUs or processes.
+    #[must_use]
+    pub fn may_share_origin(&self, other: &Self) -> bool {
+        agree(self.device.as_ref(), other.device.as_ref())
+            && agree(self.node.as_ref(), other.node.as_ref())
+            && agree(self.process.as_ref(), other.process.as_ref())
+    }
+
     /// The reported page of an access to memory, or the address that the user gives.
     #[must_use]
     pub fn page(&self) -> Option<FaultAddress> {
         self.address.filter(|_| matches!(self.kind, FaultKind::Page | FaultKind::Memory))
     }
+}
+
+/// Whether two facts of reports do not contradict: an unknown one contradicts none.
+pub(crate) fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
 /// The client of accesses in the driver's own address space, VMID 0: no wave runs there.

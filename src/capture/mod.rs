@@ -18,6 +18,7 @@ pub use crate::mapping::Changes;
 pub use advice::{CAPTURES, captures};
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
+pub(crate) use fault::agree;
 pub use fault::{
     AgentInference, DRIVER, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason,
     FaultReport, FaultSource, Foreign, MAX_FAULTS, PAGE,

@@ -30,10 +30,11 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     asked.session()?;
     let by = asked.arguments.text("by").and_then(GroupBy::named).unwrap_or_default();
     let (numbering, grouping) = (asked.numbering, Grouping { by, lanes: asked.arguments.has("lanes") });
+    let absent = AbsentWaves::of(&asked.sessions);
     if let Form::Text(style) = asked.form {
         let numbers = WaveNumbers { of: &|member| numbering.wave(member), noun: numbering.noun() };
         let text = asked.by_kind(|session| Ok(groups::text(&session.groups(grouping)?, &numbers, style)));
-        let absent = AbsentWaves::of(&asked.sessions).text("stack", style);
+        let absent = absent.text("stack", style);
         let gap = if absent.is_empty() { "" } else { "\n" };
         return Ok((text? + gap + &absent).into());
     }
@@ -43,5 +44,5 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         kinds.push(groups::json(&found, kind_name(*session), &|member| numbering.members(member)));
     }
     let of = if grouping.lanes { "lanes" } else { "waves" };
-    Ok(Body::json(GroupsByKind { of, by: by.name(), kinds, absent: AbsentWaves::of(&asked.sessions) }).into())
+    Ok(Body::json(GroupsByKind { of, by: by.name(), kinds, absent }).into())
 }

@@ -53,7 +53,7 @@ fn parts_follow_each_other_in_their_column() {
                   40\n\
                   8                (8,0,0)     0x8000\n";
     assert_eq!(table(36), narrow);
-    // What still does not fit follows below all lines of the row.
+    // Columns that do not fit follow below the whole row.
     let lines = table(30);
     let lines: Vec<&str> = lines.lines().collect();
     assert_eq!(lines[..2], ["Lanes            Items", "    PC"]);

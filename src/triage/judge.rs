@@ -147,7 +147,9 @@ impl<'a> Judge<'a> {
             let mut noted = Vec::new();
             let fit = self.fit(wave, *address, access, is_aperture, &mut |new| noted.push(new));
             let class = match fit {
-                Fit::OnPage | Fit::SamePage if self.contradicts(access, &noted) => {
+                Fit::OnPage | Fit::SamePage
+                    if !self.reports(&noted).iter().any(|fault| do_agree(&compared(access, fault))) =>
+                {
                     contradicted.get_mut(usize::from(fit != Fit::OnPage))
                 }
                 Fit::OnPage => by_fit.get_mut(0),
@@ -396,27 +398,17 @@ impl<'a> Judge<'a> {
         self.pages.iter().filter(is_of).map(|(_, fault)| *fault).collect()
     }
 
-    /// Whether direction or client of all reports in the evidence contradict an access.
-    fn contradicts(&self, access: &Access, evidence: &[Evidence]) -> bool {
-        let reports = self.reports(evidence);
-        !reports.is_empty()
-            && reports.iter().all(|fault| compared(access, fault).iter().any(|(agrees, _)| !agrees))
-    }
-
     /// Compares direction and client with the reports. Returns whether all of them contradict.
     fn directions(&self, access: &Access, evidence: &mut Vec<Evidence>) -> bool {
         let reports = self.reports(evidence);
-        if self.contradicts(access, evidence) {
-            return true;
-        }
         let (agreeing, contradicting): (Vec<_>, Vec<_>) = reports
             .iter()
             .map(|fault| (*fault, compared(access, fault)))
-            .partition(|(_, facts)| facts.iter().all(|(agrees, _)| *agrees));
-        let Some((first, facts)) = agreeing.first() else { return false };
+            .partition(|(_, facts)| do_agree(facts));
+        let Some((first, facts)) = agreeing.first() else { return !contradicting.is_empty() };
         let is_on_page = evidence.iter().any(|one| one.page().is_some());
         // One GPU may report a read and a write of a page by one process. Of the reports of several, the own is unknown.
-        let is_one = is_on_page && reports.iter().all(|fault| is_of_one(fault, first));
+        let is_one = is_on_page && reports.iter().all(|fault| fault.may_share_origin(first));
         if is_one || contradicting.is_empty() && agreeing.iter().all(|(_, other)| other == facts) {
             evidence.extend(facts.iter().map(|(_, evidence)| evidence.clone()));
         } else if is_on_page && !contradicting.is_empty() {
@@ -424,16 +416,6 @@ impl<'a> Judge<'a> {
         }
         false
     }
-}
-
-/// Whether no fact shows that two reports are of different GPUs or processes.
-fn is_of_one(one: &Fault, other: &Fault) -> bool {
-    fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
-        one.zip(other).is_none_or(|(one, other)| one == other)
-    }
-    agree(one.device.as_ref(), other.device.as_ref())
-        && agree(one.node.as_ref(), other.node.as_ref())
-        && agree(one.process.as_ref(), other.process.as_ref())
 }
 
 /// Direction and client of a report, if it names them, and whether those of an access agree.
@@ -451,6 +433,10 @@ fn compared(access: &Access, fault: &Fault) -> Vec<(bool, Evidence)> {
         _ => None,
     };
     [by_direction, by_client].into_iter().flatten().collect()
+}
+
+fn do_agree(facts: &[(bool, Evidence)]) -> bool {
+    facts.iter().all(|(agrees, _)| *agrees)
 }
 
 /// Whether reports beyond the limit may lack in a list: their pages are unknown.

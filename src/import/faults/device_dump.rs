@@ -3,9 +3,9 @@
 
 use super::kernel_log::{padded_page, register};
 use super::line::{self, after, from, name};
-use super::page_fault::{MMHUB, apply};
+use super::page_fault::{apply, name_hub};
 use crate::arch::FaultStatus;
-use crate::capture::{DRIVER, Fault, FaultAddress, FaultKind, FaultSource, FileLocation};
+use crate::capture::{Fault, FaultAddress, FaultKind, FaultSource, FileLocation};
 use crate::import::text::{Cursor, find};
 
 /// A line of a dump.
@@ -102,10 +102,9 @@ impl DeviceDump {
         let page = page.filter(|page| page.start != 0 || status.is_some_and(|status| status != 0));
         if let Some(page) = page {
             fault.address = Some(page);
-            apply(&mut fault, status.map(FaultStatus));
-            let is_of_driver = status.is_some_and(|status| FaultStatus(status).is_of_driver());
-            let client = if is_of_driver { Some(DRIVER) } else { is_mmhub.then_some(MMHUB) };
-            fault.client = client.map(str::to_owned);
+            let status = status.map(FaultStatus);
+            apply(&mut fault, status);
+            name_hub(&mut fault, is_mmhub, None, status);
             return Some(fault);
         }
         fault.kind = FaultKind::Hang;

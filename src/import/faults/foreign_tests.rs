@@ -9,6 +9,25 @@ use crate::capture::FaultKind::Hang;
 use crate::capture::{Agent, Capture, Fault, Foreign, Hardware, MAX_FAULTS};
 use crate::report::fault::sentence;
 
+/// A GPU; `location`: its PCI address, where the capture has the driver's facts.
+pub(super) fn agent(id: u32, location: Option<u32>) -> Agent {
+    let hardware = |location| Hardware {
+        vendor: 0x1002,
+        device: 0x740c,
+        location,
+        simds: 1,
+        waves_per_simd: 1,
+        xccs: 1,
+    };
+    Agent {
+        id,
+        target: Targets::builtin().target("gfx90a").unwrap(),
+        name: None,
+        apertures: HashMap::new(),
+        hardware: location.map(hardware),
+    }
+}
+
 #[test]
 fn a_report_of_another_process_or_client_is_foreign() {
     for (process, client, foreign) in [
@@ -68,7 +87,7 @@ fn foreign_reports_join_no_other() {
     }
 }
 
-/// Reports that are not about the waves make room for those that may be, whatever their number and order.
+/// A report that is not about the waves is removed before one that may be, whatever their number and order.
 #[test]
 fn foreign_reports_push_none_out() {
     let flood: String = (0..2 * MAX_FAULTS as u64)
@@ -200,22 +219,14 @@ fn processes_of_rings_show_the_order() {
 /// A core lists the GPUs of its process by bus and device; the function may be a part of a GPU.
 #[test]
 fn a_report_of_another_gpu_than_those_of_a_core_is_foreign() {
-    let hardware =
-        |location| Hardware { vendor: 0x1002, device: 0, location, simds: 1, waves_per_simd: 1, xccs: 1 };
-    let agent = |id, location| Agent {
-        id,
-        target: Targets::builtin().target("gfx942").unwrap(),
-        name: None,
-        apertures: HashMap::new(),
-        hardware: Some(hardware(location)),
-    };
     for (devices, expected) in [
         (&["0000:8b:00.0", "0000:88:00.0"][..], &[(Some(7), None), (None, Some(Foreign::Gpu))][..]),
         (&["0001:8b:00.0"], &[(None, None)]),
         (&["0000:8b:00.5"], &[(None, None)]),
         (&["0000:8b:08.0"], &[(None, Some(Foreign::Gpu))]),
     ] {
-        let mut capture = Capture { agents: vec![agent(7, 0x8b00), agent(9, 0x1100)], ..Capture::default() };
+        let mut capture =
+            Capture { agents: vec![agent(7, Some(0x8b00)), agent(9, Some(0x1100))], ..Capture::default() };
         let reports =
             devices.iter().map(|device| page_fault(&format!("amdgpu {device}"), 7, PAGE, "TCP (0x8)"));
         let text: String = reports.collect();

@@ -36,10 +36,10 @@ pub(in crate::import) fn identify(capture: &mut Capture) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::foreign::agent;
     use super::identify;
-    use crate::arch::Targets;
     use crate::capture::AgentInference::{OnlyGpu, SameNode};
-    use crate::capture::{Agent, AgentInference, Capture, Fault, Hardware};
+    use crate::capture::{AgentInference, Capture, Fault};
 
     /// Agents with their inferences, of reports with a node and an agent.
     fn agents(
@@ -47,25 +47,9 @@ mod tests {
         gpus: &[u32],
         has_facts: bool,
     ) -> Vec<Option<(u32, Option<AgentInference>)>> {
-        let hardware = Hardware {
-            vendor: 0x1002,
-            device: 0x740c,
-            location: 0xc300,
-            simds: 1,
-            waves_per_simd: 1,
-            xccs: 1,
-        };
-        let targets = Targets::builtin();
-        let agent = |id: &u32| Agent {
-            id: *id,
-            target: targets.target("gfx90a").unwrap(),
-            name: None,
-            apertures: std::collections::HashMap::new(),
-            hardware: has_facts.then_some(hardware),
-        };
         let fault = |(node, agent): &(_, _)| Fault { node: *node, agent: *agent, ..Fault::default() };
         let mut capture = Capture {
-            agents: gpus.iter().map(agent).collect(),
+            agents: gpus.iter().map(|id| agent(*id, has_facts.then_some(0xc300))).collect(),
             faults: faults.iter().map(fault).collect(),
             ..Capture::default()
         };

@@ -69,13 +69,14 @@ pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
 
 /// Digits of an address and of a register, which the driver pads with zeros: fewer are the beginning of a line that was
 /// cut.
-const DIGITS: (usize, usize) = (16, 8);
+const ADDRESS_DIGITS: usize = 16;
+const REGISTER_DIGITS: usize = 8;
 
 pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
-    // The interrupt's client 18 by number or name (`soc15_ih_clientid.h`): VMC, VMC1.
-    const MMHUB: [&str; 4] = ["(VMC", " client 18\n", " client 0x12", " from 18\n"];
+    // The client 18 of interrupts, by number or name (`soc15_ih_clientid.h`): VMC, VMC1.
+    const VMC: [&str; 4] = ["(VMC", " client 18\n", " client 0x12", " from 18\n"];
     let text = from(text, at);
-    let is_mmhub = MMHUB.iter().any(|client| find(text, client).is_some());
+    let is_mmhub = VMC.iter().any(|client| find(text, client).is_some());
     padded_page(text).map(|address| row(Row::Page { address, is_mmhub }))
 }
 
@@ -83,7 +84,7 @@ pub(super) fn page(text: &[u8], at: usize) -> Option<line::Row> {
 pub(super) fn padded_page(text: &[u8]) -> Option<FaultAddress> {
     let (address, rest) = pointer(text)?;
     let digits = text.strip_suffix(rest)?.trim_ascii_start().strip_prefix(b"0x")?;
-    (digits.len() >= DIGITS.0).then_some(FaultAddress { bytes: PAGE, ..address })
+    (digits.len() >= ADDRESS_DIGITS).then_some(FaultAddress { bytes: PAGE, ..address })
 }
 
 /// `Failing VM page: 0x7f0000201000` of RADV, which pads nothing.
@@ -102,7 +103,7 @@ pub(super) fn status(text: &[u8], at: usize) -> Option<line::Row> {
     let value = from(text, at);
     let digits =
         value.strip_prefix(b"0x").map(|value| value.iter().take_while(|byte| byte.is_ascii_hexdigit()));
-    if digits.is_some_and(|digits| digits.count() < DIGITS.1) {
+    if digits.is_some_and(|digits| digits.count() < REGISTER_DIGITS) {
         return None;
     }
     let is_mmhub = text.get(..at).is_some_and(|before| find(before, "MMVM_").is_some());
@@ -142,8 +143,8 @@ fn process_id(text: &[u8]) -> Option<u32> {
     from(text, end).starts_with(b" thread ").then(|| line::process(text))?
 }
 
-fn hang_of(ring: Option<String>) -> Option<line::Row> {
-    Some(row(Row::Hang { ring, is_reset: false }))
+fn hang_of(ring: Option<String>) -> line::Row {
+    row(Row::Hang { ring, is_reset: false })
 }
 
 /// `amdgpu 0000:08:00.0: amdgpu: GPU reset begin!. Source:  3`
@@ -181,19 +182,17 @@ pub(super) fn ring_reset(text: &[u8], at: usize) -> Option<line::Row> {
 fn named_ring(text: &[u8], start: usize, first: usize, end: usize) -> Option<line::Row> {
     let ring = text.get(first..end).filter(|ring| !ring.contains(&b' '))?;
     is_of_driver(text.get(..start)?).then_some(())?;
-    hang_of(Some(name(ring)?))
+    Some(hang_of(Some(name(ring)?)))
 }
 
 /// A message of the driver's that is the whole rest of its line: older kernels print no name before it.
 pub(super) fn alone(text: &[u8], at: usize) -> Option<line::Row> {
-    from(text, at).trim_ascii().is_empty().then_some(())?;
-    hang_of(None)
+    from(text, at).trim_ascii().is_empty().then(|| hang_of(None))
 }
 
 /// `amdgpu: MES failed to respond to msg=REMOVE_QUEUE`, and others with a value behind the mark.
 pub(super) fn hang_of_queues(text: &[u8], at: usize) -> Option<line::Row> {
-    is_of_driver(text.get(..at)?).then_some(())?;
-    hang_of(None)
+    is_of_driver(text.get(..at)?).then(|| hang_of(None))
 }
 
 /// `amdgpu 0000:08:00.0: amdgpu: 1 uncorrectable hardware errors detected in umc block`, since Linux 6.8 `2 new

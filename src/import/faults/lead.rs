@@ -1,4 +1,5 @@
-//! What stands before a message in its line: nothing or the prefix of a log, not the words of people who write about it.
+//! The text before a message in its line. A program's message begins its line, or follows the prefix of a log; in a
+//! sentence about it, words precede it.
 
 use crate::import::text::find;
 
@@ -7,7 +8,7 @@ use crate::import::text::find;
 pub(super) enum Start {
     /// That many bytes before the mark.
     Before(usize),
-    /// The name of the driver, in any words before the mark; without it those of the message itself.
+    /// The name of the driver, anywhere before the mark; without it the words of the message itself.
     Driver,
     /// The rule finds it.
     Any,
@@ -26,8 +27,8 @@ fn driver(text: &[u8]) -> Option<&[u8]> {
     text.get(..DRIVERS.iter().filter_map(|name| find(text, name)).min()?)
 }
 
-/// Words of the driver's messages before their marks.
-const WORDS: [&str; 4] = ["in ", "in p", "P", "Faulty UTCL2 c"];
+/// Words of the driver's messages before the word with the mark.
+const WORDS: [&str; 2] = ["in ", "Faulty UTCL2 "];
 
 impl Start {
     /// Whether a message with a mark at an offset is what a program prints.
@@ -39,11 +40,10 @@ impl Start {
             Self::Driver => {
                 let name = driver(before);
                 let own = || {
-                    let word = WORDS.iter().find_map(|word| before.strip_suffix(word.as_bytes()));
-                    let register =
-                        |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9');
-                    let end = before.iter().rposition(|byte| !register(byte)).map_or(0, |at| at + 1);
-                    word.unwrap_or(before.get(..end).unwrap_or_default())
+                    let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                    let start = before.iter().rposition(|byte| !in_word(byte)).map_or(0, |at| at + 1);
+                    let before = before.get(..start).unwrap_or_default();
+                    WORDS.iter().find_map(|word| before.strip_suffix(word.as_bytes())).unwrap_or(before)
                 };
                 // A commit's title has `drm/amdgpu:`.
                 !name.is_some_and(|before| before.ends_with(b"drm/")) && is_prefix(name.unwrap_or_else(own))
@@ -52,14 +52,13 @@ impl Start {
     }
 }
 
-/// Whether a text before a message is not of people: it does not end in words, nor in a quotation mark behind one.
+/// Whether a text before a message is that of a log: it ends neither in words nor in a quotation mark behind one.
 pub(super) fn is_prefix(before: &[u8]) -> bool {
     if let Some(quoted) = unquoted(before) {
         // A value in JSON, Ruby or Python, or a whole line.
         let lead = quoted.trim_ascii_end();
         let is_value = lead.last().is_some_and(|last| matches!(last, b':' | b'=' | b',' | b'>'));
-        return (is_value && !lead.ends_with(b"==") && !lead.ends_with(b"!="))
-            || matches!(lead, b"" | b"[" | b"{");
+        return is_value && !is_compared(lead) || matches!(lead, b"" | b"[" | b"{");
     }
     if before.last().is_none_or(|last| !last.is_ascii_whitespace()) {
         // A program's own output has no blank behind it.
@@ -73,6 +72,11 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
         (Some(last), Some(before)) => !is_word(last) || !is_word(before),
         (None, _) => true,
     }
+}
+
+/// Whether source code compares with what follows a text.
+pub(super) fn is_compared(lead: &[u8]) -> bool {
+    lead.ends_with(b"==") || lead.ends_with(b"!=")
 }
 
 /// Words of logs before a message.

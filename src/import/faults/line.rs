@@ -203,13 +203,12 @@ fn is_of_people(text: &[u8]) -> bool {
         "Subject: ",
         "[PATCH",
     ];
+    const WITHIN: [&str; 3] = ["grep ", "pytest.raises(", ".assert"];
     // LLVM's test runner begins the lines of a test's output so.
     let text = text.trim_ascii_start();
     let is_of_lit = text.starts_with(b"# | ");
     !is_of_lit && STARTS.iter().any(|start| text.starts_with(start.as_bytes()))
-        || find(text, "grep ").is_some()
-        || find(text, "pytest.raises(").is_some()
-        || find(text, ".assert").is_some()
+        || WITHIN.iter().any(|word| find(text, word).is_some())
 }
 
 /// The parts of a line with one whole report each: threads of a program print into one line.

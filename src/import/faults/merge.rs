@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use super::kernel_log::location;
-use crate::capture::{Agent, Capture, Fault, FaultAddress, FaultKind, FaultReport, FaultSource, MAX_FAULTS};
+use crate::capture::{
+    Agent, Capture, Fault, FaultAddress, FaultKind, FaultReport, FaultSource, MAX_FAULTS, agree,
+};
 
 /// Facts by which reports are known to be of the capture.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +48,9 @@ impl Own {
         self.gpus.iter().any(|(location, _)| (location ^ of) & BUS_AND_DEVICE == 0)
     }
 
-    /// What a marked report is worth: 0 if it is not about the waves, 2 if it is of the capture's process, else of its GPU.
-    fn worth(&self, fault: &Fault) -> u8 {
+    /// The rank of a marked report among too many: 0 if it is not about the waves, 2 if it is of the capture's process, or
+    /// without a process of its GPU, else 1. The lowest are removed first.
+    fn rank(&self, fault: &Fault) -> u8 {
         let is_own = || match self.process.zip(fault.process) {
             Some((own, of)) => own == of,
             None => fault.device.as_deref().and_then(location).is_some_and(|of| self.lists(of)),
@@ -60,8 +63,8 @@ impl Own {
     }
 }
 
-/// Reports, each fault once, in the order of reading. Of too many the newest and the capture's own stay, and those about
-/// the waves before others.
+/// Reports, each fault once, in the order of reading. Of too many, those of the highest [`Own::rank`] stay, and of these
+/// the newest.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     list: VecDeque<Fault>,
@@ -112,13 +115,13 @@ impl Merged {
             return;
         }
         self.more += 1;
-        let worth = self.own.worth(&fault);
-        let least = self.list.iter().filter(|known| is_like(known)).map(|known| self.own.worth(known)).min();
-        let is_least = |known: &Fault| is_like(known) && Some(self.own.worth(known)) == least;
+        let rank = self.own.rank(&fault);
+        let least = self.list.iter().filter(|known| is_like(known)).map(|known| self.own.rank(known)).min();
+        let is_least = |known: &Fault| is_like(known) && Some(self.own.rank(known)) == least;
         let oldest = match self.is_reversed {
             // It is the oldest.
-            true => self.list.iter().rposition(is_least).filter(|_| least < Some(worth)),
-            false => self.list.iter().position(is_least).filter(|_| least <= Some(worth)),
+            true => self.list.iter().rposition(is_least).filter(|_| least < Some(rank)),
+            false => self.list.iter().position(is_least).filter(|_| least <= Some(rank)),
         };
         if let Some(oldest) = oldest {
             self.list.remove(oldest);
@@ -161,8 +164,8 @@ impl Merged {
         }
         while self.list.len() > MAX_FAULTS {
             self.more += 1;
-            let worths = self.list.iter().map(|fault| self.own.worth(fault)).enumerate();
-            let least = worths.min_by_key(|(_, worth)| *worth).map_or(0, |(at, _)| at);
+            let ranks = self.list.iter().map(|fault| self.own.rank(fault)).enumerate();
+            let least = ranks.min_by_key(|(_, rank)| *rank).map_or(0, |(at, _)| at);
             self.list.remove(least);
         }
         Faults { faults: self.list.into(), more: self.more }
@@ -183,21 +186,16 @@ impl Merged {
 
 /// Whether two reports may be of one fault: no fact of one contradicts the other.
 fn fits(a: &Fault, b: &Fault) -> bool {
-    fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
-        one.zip(other).is_none_or(|(one, other)| one == other)
-    }
     // A report that is not about the waves says nothing about one that may be.
     a.is_of_waves() == b.is_of_waves()
         && kind(a.kind, b.kind).is_some()
         && a.address.zip(b.address).is_none_or(|(a, b)| overlap(a, b))
         && agree(a.access.as_ref(), b.access.as_ref())
-        && agree(a.node.as_ref(), b.node.as_ref())
-        && agree(a.device.as_ref(), b.device.as_ref())
+        && a.may_share_origin(b)
         && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
         && agree(a.client.as_ref(), b.client.as_ref())
         && agree(a.ring.as_ref(), b.ring.as_ref())
         && agree(a.kernel.as_ref(), b.kernel.as_ref())
-        && agree(a.process.as_ref(), b.process.as_ref())
         && agree(a.assertion.as_ref(), b.assertion.as_ref())
 }
 

@@ -13,7 +13,7 @@ use crate::capture::{
 const MAX_GPUS: usize = 64;
 
 /// The client of the memory hub of media and copies.
-pub(super) const MMHUB: &str = "mmhub";
+const MMHUB: &str = "mmhub";
 
 /// The driver derives its reasons from the same bits.
 fn reasons(status: FaultStatus) -> Vec<FaultReason> {
@@ -39,6 +39,21 @@ pub(super) fn apply(fault: &mut Fault, status: Option<FaultStatus>) {
     let by_reason = access(&fault.reasons).filter(|access| *access == FaultAccess::Execute);
     let by_bit = if status.is_write() { FaultAccess::Write } else { FaultAccess::Read };
     fault.access = Some(by_reason.unwrap_or(by_bit));
+}
+
+/// Names the memory hub, or the driver, as the client. `is_driver`: by the first row; the status has it, too.
+pub(super) fn name_hub(
+    fault: &mut Fault,
+    is_mmhub: bool,
+    is_driver: Option<bool>,
+    status: Option<FaultStatus>,
+) {
+    if is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
+        fault.client = Some(MMHUB.to_owned());
+    }
+    if is_driver.unwrap_or_else(|| status.is_some_and(FaultStatus::is_of_driver)) {
+        fault.client = Some(DRIVER.to_owned());
+    }
 }
 
 /// The order of a log's lines.
@@ -89,13 +104,7 @@ impl Begun {
         if self.has_client_zero && self.status.is_none() {
             fault.client = None;
         }
-        if self.is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
-            fault.client = Some(MMHUB.to_owned());
-        }
-        // The status has the address space, too.
-        if self.is_driver.unwrap_or_else(|| self.status.is_some_and(FaultStatus::is_of_driver)) {
-            fault.client = Some(DRIVER.to_owned());
-        }
+        name_hub(&mut fault, self.is_mmhub, self.is_driver, self.status);
         if fault.client.as_deref() == Some(INSTRUCTIONS) {
             fault.access = Some(FaultAccess::Execute);
         }

@@ -1,5 +1,6 @@
 //! Errors of queues: HSA's statuses, HIP's errors, and the debug agents' words for both.
 
+use super::lead::is_compared;
 use super::line::{Row, after, from, name, process};
 use crate::capture::{Fault, FaultKind, FaultSource};
 use crate::import::text::{Cursor, find};
@@ -179,7 +180,7 @@ fn is_message(text: &[u8], start: usize, end: usize) -> bool {
     const SIGNS: [&str; 10] = ["\n", ":", " :", ",", ".", ")", "'", "\"", " (", "("];
     let rest = from(text, end);
     let is_ended = rest.is_empty() || SIGNS.iter().any(|sign| rest.starts_with(sign.as_bytes()));
-    is_led && is_ended && !lead.ends_with(b"==") && !lead.ends_with(b"!=")
+    is_led && is_ended && !is_compared(lead)
 }
 
 /// HIP's errors, by name or number.

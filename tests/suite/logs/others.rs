@@ -135,7 +135,7 @@ fn foreign_reports_of_the_own_page_change_nothing() {
     }
 }
 
-/// What a report names counts for its own page alone.
+/// The direction and client of a report count for its own page alone.
 #[test]
 fn a_report_of_another_page_turns_no_access_round() {
     let dump = fixtures().join("dumps/saxpy-gfx90a-O0");
