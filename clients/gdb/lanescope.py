@@ -5,7 +5,7 @@ In ~/.gdbinit:
     source PATH/clients/gdb/lanescope.py
 
 Adds `lane`, `lane apply`, `info lanes`, `info wave`, `info waves`, `info dispatches` and `info workgroups` in the terms of
-AMD's gdb, with the server's data only: see docs/clients.md. Existing commands of the debugger stay. Changes of gdb's own
+AMD's gdb, with the server's data only: see docs/gdb.md. Existing commands of the debugger stay. Changes of gdb's own
 commands and disassembler begin with the first connection to lanescope, and do not affect other targets.
 """
 

@@ -5,7 +5,7 @@ In ~/.lldbinit:
     command script import PATH/clients/lldb/lanescope.py
 
 Adds `lane`, `lanes`, `wave`, `waves`, `dispatches`, `monitor`, `triage`, `groups` and `disasm`, with the server's data only:
-see docs/clients.md. Existing commands and aliases of these names stay. Other targets are not affected.
+see docs/lldb.md. Existing commands and aliases of these names stay. Other targets are not affected.
 """
 
 import importlib.util

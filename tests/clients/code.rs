@@ -265,7 +265,7 @@ fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
     for command in [format!("p ${name}[17]"), format!("frame variable ${name}[17]")] {
         script.expect(command, "error: ");
     }
-    // The replacement in docs/clients.md.
+    // The replacement in docs/lldb.md.
     script.expect(format!("process plugin packet monitor print/x ${name}[17]"), format!("{:#x}", lanes[17]));
     script.check("registers", "register read --all", |text| {
         let names: Vec<&str> =

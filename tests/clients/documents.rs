@@ -37,8 +37,9 @@ fn the_reference_pages_show_what_is_printed() {
 }
 
 #[test]
-fn the_page_of_the_helpers_shows_what_is_printed() {
-    play("docs/clients.md", 4);
+fn the_pages_of_the_debuggers_show_what_is_printed() {
+    play("docs/gdb.md", 4);
+    play("docs/lldb.md", 4);
 }
 
 /// Runs the blocks of a page, which has at least `least` typed lines.

@@ -774,7 +774,7 @@ fn tables_fit_a_console_of_80_columns() {
     }
 }
 
-/// Every group of docs/clients.md exists, even if none of it was captured.
+/// Every group of docs/gdb.md exists, even if none of it was captured.
 #[test]
 fn info_registers_knows_every_group() {
     for dump in sampled(["saxpy-gfx90a-O0", "saxpy-gfx1100-O0", "calls-gfx90a", "absent-gfx1100"], 3) {

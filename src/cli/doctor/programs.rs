@@ -27,7 +27,7 @@ struct Limit {
     sentence: &'static str,
 }
 
-/// docs/clients.md has the measurements.
+/// docs/gdb.md and docs/lldb.md have them for users.
 const LIMITS: &[Limit] = &[
     Limit {
         brand: "gdb",
