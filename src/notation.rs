@@ -12,6 +12,20 @@ pub(crate) fn plural<'w, N: PartialEq + From<u8>>(count: N, one: &'w str, many: 
     if count == N::from(1) { one } else { many }
 }
 
+/// A number of bytes in words, rounded: `12 bytes`, `37.0 KiB`.
+pub(crate) fn size(bytes: impl Into<u128>) -> String {
+    let bytes = bytes.into();
+    const UNITS: [(u32, &str); 4] = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = UNITS.iter().find(|(shift, _)| bytes >= 4096 && bytes >> shift > 0);
+    unit.map_or_else(
+        || counted(bytes, "byte"),
+        |(shift, unit)| {
+            let tenths = (bytes * 10 + (1 << (shift - 1))) >> shift;
+            format!("{}.{} {unit}", tenths / 10, tenths % 10)
+        },
+    )
+}
+
 /// Formats a count with its noun: `1 byte`, `2 bytes`, `3 losses`.
 pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let ending = if noun.ends_with('s') { "es" } else { "s" };

@@ -66,6 +66,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("slim", &["lanescope slim DUMP -o small.zip", "lanescope slim --dir DIR -"]),
     ("dwarf", &["lanescope dwarf FILE --function saxpy"]),
     ("view", &["lanescope view DUMP -o DIR"]),
+    ("capture", &["lanescope capture -- ./app ARGUMENTS", "lanescope capture --debug-agent -- ./app"]),
     ("demo", &["lanescope demo", "lanescope demo --debugger lldb", "lanescope demo --print"]),
 ];
 

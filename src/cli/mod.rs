@@ -1,6 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
 mod bucket;
+mod capture;
 mod check;
 mod choice;
 mod code_object;
@@ -141,6 +142,8 @@ enum Command {
     Demo(demo::Args),
     /// List the debuggers, LLVM's tools and settings for crashes of this machine, and what to type
     Doctor(doctor::Args),
+    /// Run a program, keep what a crash on a GPU leaves, and print its cause
+    Capture(capture::Args),
     /// Print the completions of a shell: eval "$(lanescope completions bash)"
     Completions {
         /// The shell
@@ -192,6 +195,7 @@ impl Command {
             | Self::Targets { .. }
             | Self::Demo(_)
             | Self::Doctor(_)
+            | Self::Capture(_)
             | Self::Completions { .. }
             | Self::Man { .. } => return,
         };
@@ -263,7 +267,7 @@ fn answer() -> ExitCode {
 /// Whether the answer is text that names of a dump could make a command of GitHub's runner. `check` has its own forms,
 /// and documents have no such lines.
 fn is_for_people(command: Option<&str>, words: &[OsString]) -> bool {
-    let other = ["check", "serve", "demo", "export", "completions", "man"];
+    let other = ["check", "serve", "demo", "capture", "export", "completions", "man"];
     let is_document = |word: &OsString| word == "--json" || word == "--jsonl";
     command.is_some_and(|command| !other.contains(&command)) && !words.iter().any(is_document)
 }
@@ -415,6 +419,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
         Command::Demo(args) => return Ok(ExitCode::from(demo::run(&args, out)?)),
         Command::Doctor(args) => doctor::run(&args, &targets, out)?,
+        Command::Capture(args) => return Ok(ExitCode::from(capture::run(&args, &targets)?)),
         Command::Completions { shell } => manual::completions(shell, self::command(), out)?,
         Command::Man { folder } => manual::pages(self::command(), &folder)?,
     }

@@ -131,7 +131,11 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?;
     let format = format.map_err(|other| match other.is_text() {
         true => {
-            ImportError::NoWaves { file: name(), found: reports(path).unwrap_or_else(|| other.to_string()) }
+            let found = reports(path).map(|reports| {
+                let use_them = "use them with a capture: lanescope CAPTURE --log FILE";
+                format!("text without a report on waves; its reports of faults:{reports}\n  {use_them}\n ")
+            });
+            ImportError::NoWaves { file: name(), found: found.unwrap_or_else(|| other.to_string()) }
         }
         false => refuse(other.to_string()),
     })?;
@@ -175,17 +179,24 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
 const MAX_LOOKED: usize = 256;
 const MAX_NAMED: usize = 3;
 
+/// The format of a file that its first bytes decide.
+fn begin(path: &Path) -> Option<Format> {
+    let mut start = [0; 32];
+    let file = file::open_regular(path).ok()?;
+    let size = file.metadata().ok()?.len();
+    let count = file::read_range(&file, 0, size, 0, &mut start).ok()?;
+    sniff::magic(start.get(..count)?)?.ok()
+}
+
+/// Whether a file is an ELF core, of GPUs or of a host process.
+pub(crate) fn is_core(path: &Path) -> bool {
+    begin(path) == Some(Format::Core)
+}
+
 /// The files of a folder that begin as captures do, for an error: `; open one of its files: a.core, b.zip`.
 fn captures_in(folder: &Path) -> String {
-    let begins = |path: &Path| {
-        let mut start = [0; 32];
-        let file = file::open_regular(path).ok()?;
-        let size = file.metadata().ok()?.len();
-        let count = file::read_range(&file, 0, size, 0, &mut start).ok()?;
-        sniff::magic(start.get(..count)?)?.ok()
-    };
     let entries = std::fs::read_dir(folder).into_iter().flatten().take(MAX_LOOKED).filter_map(Result::ok);
-    let mut names: Vec<_> = entries.filter(|entry| begins(&entry.path()).is_some()).collect();
+    let mut names: Vec<_> = entries.filter(|entry| begin(&entry.path()).is_some()).collect();
     names.sort_by_key(std::fs::DirEntry::file_name);
     let more = names.len().saturating_sub(MAX_NAMED);
     let named: Vec<_> = names
@@ -211,13 +222,13 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
 /// Maximum number of listed reports of a text without waves.
 const MAX_REPORTS: usize = 8;
 
-/// The reports of faults in a text without waves, and the use of the text; `None`: it has none.
-fn reports(path: &Path) -> Option<String> {
+/// The reports of faults in a text, a line each; `None`: it has none, or is unreadable.
+pub(crate) fn reports(path: &Path) -> Option<String> {
     let reported = faults::read_log(path, faults::Own::default(), &mut Vec::new()).ok()?.lines();
     if reported.is_empty() {
         return None;
     }
-    let mut text = "text without a report on waves; its reports of faults:".to_owned();
+    let mut text = String::new();
     let first: Vec<_> = reported.iter().copied().take(MAX_REPORTS).collect();
     for (line, source, excerpt) in faults::excerpts(path, &first).ok()? {
         let _ = write!(text, "\n  line {line}, {}: {excerpt}", source.words());
@@ -225,7 +236,6 @@ fn reports(path: &Path) -> Option<String> {
     if let Some(more @ 1..) = reported.len().checked_sub(MAX_REPORTS) {
         let _ = write!(text, "\n  and {more} more");
     }
-    text += "\n  use them with a capture: lanescope CAPTURE --log FILE\n ";
     Some(text)
 }
 

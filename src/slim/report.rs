@@ -9,8 +9,8 @@ use super::choose::{Choice, MAX_FAULTED, Why};
 use super::stand_ins::StandIns;
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
-use crate::notation::{counted, is_zero, plural, range, ranges};
-use crate::session::{Dump, Limit, PAGE, Reach, has_faulted};
+use crate::notation::{counted, is_zero, plural, range, ranges, size};
+use crate::session::{Dump, Limit, Reach, has_faulted};
 use crate::units::WaveId;
 
 /// Maximum runs of wave IDs in a line; JSON has all.
@@ -450,24 +450,6 @@ fn limit_words(limit: Limit, follow: u32) -> String {
 fn below(map: &MemoryMap, end: u64) -> u64 {
     let segments = map.segments().iter().take_while(|segment| segment.address < end);
     segments.map(|segment| segment.extent.length.min(end - segment.address)).sum()
-}
-
-/// `12 bytes`, `37.0 KiB`.
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < PAGE {
-        return counted(bytes, "byte");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut units = UNITS.iter();
-    let mut unit = units.next();
-    while value >= 1024.0
-        && let Some(next) = units.next()
-    {
-        value /= 1024.0;
-        unit = Some(next);
-    }
-    format!("{value:.1} {}", unit.unwrap_or(&""))
 }
 
 /// `1 byte is`, `2 bytes are`.

@@ -33,6 +33,7 @@ fn the_tutorial_shows_what_is_printed() {
 #[test]
 fn the_reference_pages_show_what_is_printed() {
     play("docs/paths.md", 2);
+    play("docs/commands.md", 2);
     play("docs/evaluator.md", 5);
 }
 

@@ -271,6 +271,7 @@ impl<'i> Inputs<'i> {
             "slim" => vec![(vec![dump, "-o", small, "--all-waves"], false)],
             "view" => vec![(vec![dump, "-o", view], false)],
             "targets" | "help" | "demo" | "doctor" => vec![(vec![], false)],
+            "capture" => vec![(vec!["--dir", small, "/nowhere/\x1b[31mapp"], false)],
             "completions" => vec![(vec!["bash"], false)],
             question if needs_only_a_dump(question) => vec![(vec![dump], false)],
             unknown => panic!("no arguments for the command {unknown}: add its row here"),
@@ -569,6 +570,8 @@ fn names_of_clients_reach_no_terminal() {
 
 /// Files that turn foreign bytes into text without cleaning: number of places, and the reason why the text is clean.
 const ELSEWHERE: &[(&str, usize, &str)] = &[
+    ("cli/capture/cores.rs", 1, "compared, never printed"),
+    ("cli/capture/folder.rs", 1, "plain letters of it are kept"),
     ("cli/doctor/programs.rs", 1, "output of a program, cleaned by clean_lines"),
     ("server/packets/vendor.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/xfer.rs", 1, "words of a client, cleaned by Fault::new"),

@@ -1,5 +1,6 @@
 //! The integration tests as one program: it links faster than a dozen.
 
+mod capture;
 mod check;
 mod ci;
 mod clean;

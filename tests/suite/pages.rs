@@ -107,10 +107,25 @@ fn entries_of_the_changelog_are_one_line() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A reader sees the first minute, and the pages of the debuggers, at once.
 #[test]
-fn the_readme_has_every_command() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let section = readme.split("\n## Commands\n").nth(1).unwrap().split("\n## ").next().unwrap();
+fn pages_for_users_are_short() {
+    for (page, most) in [
+        ("README.md", 200),
+        ("CHANGELOG.md", 120),
+        ("docs/gdb.md", 150),
+        ("docs/lldb.md", 150),
+        ("docs/vscode.md", 150),
+    ] {
+        let lines = fs::read_to_string(root().join(page)).unwrap().lines().count();
+        assert!(lines <= most, "{page} has {lines} lines, and may have {most}");
+    }
+}
+
+#[test]
+fn the_page_of_the_commands_has_every_command() {
+    let page = fs::read_to_string(root().join("docs/commands.md")).unwrap();
+    let section = page.split("\n```sh\n").nth(1).unwrap().split("\n```\n").next().unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("lanescope "));
     let written: BTreeSet<&str> =
         rows.flat_map(|row| row.split_whitespace().next().unwrap().split('|')).collect();
@@ -119,5 +134,5 @@ fn the_readme_has_every_command() {
     let commands = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
     let commands = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = commands.map(|line| line.split_whitespace().next().unwrap());
-    assert_eq!(written, names.filter(|name| *name != "help").collect(), "README.md, Commands");
+    assert_eq!(written, names.filter(|name| *name != "help").collect(), "docs/commands.md");
 }

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The bytes that FILE names.
-fn bytes(name: &str) -> Result<Bytes, Failure> {
+pub(super) fn bytes(name: &str) -> Result<Bytes, Failure> {
     let fail = |error: &dyn std::fmt::Display| format!("{name}: {error}");
     let (mut path, mut offset, mut size) = (OsString::from(name), 0, None);
     if Uri::is_uri(name) {

@@ -4,19 +4,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, access};
 
 use super::{Area, Check, State};
 use crate::clean::clean;
+use crate::notation;
 
 /// The variable of ROCm's runtime.
-const PATTERN: &str = "HSA_COREDUMP_PATTERN";
+pub(in crate::cli) const PATTERN: &str = "HSA_COREDUMP_PATTERN";
 
 pub(super) fn checks() -> Vec<Check> {
     let limit = getrlimit(Resource::RLIMIT_CORE).map_err(io::Error::from);
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern");
     let own = std::env::var(PATTERN).ok();
-    vec![size(limit), own_pattern(own.as_deref()), kernel_pattern(pattern, own.is_some())]
+    let folder = own.as_deref().and_then(folder_of).unwrap_or_else(|| PathBuf::from("."));
+    vec![
+        driver(),
+        size(limit),
+        own_pattern(own.as_deref()),
+        kernel_pattern(pattern, own.is_some()),
+        space(&folder, free(&folder)),
+    ]
 }
 
 fn check(name: &str, state: State, fact: String) -> Check {
@@ -33,8 +42,56 @@ fn check(name: &str, state: State, fact: String) -> Check {
     }
 }
 
+/// The device of AMD's driver.
+const DRIVER: &str = "/dev/kfd";
+
+/// Whether programs of this user reach a GPU.
+pub(in crate::cli) fn driver() -> Check {
+    let name = "driver of AMD's GPUs";
+    match access(DRIVER, AccessFlags::R_OK | AccessFlags::W_OK) {
+        Ok(()) => check(name, State::Ok, DRIVER.to_owned()),
+        Err(error) => {
+            let note = match Path::new(DRIVER).exists() {
+                true => "the user needs the groups `render` and `video`",
+                false => "no program uses a GPU here; captures of other machines open",
+            };
+            Check {
+                notes: vec![note.to_owned()],
+                ..check(name, State::Note, format!("{DRIVER}: {}", error.desc()))
+            }
+        }
+    }
+}
+
+/// Free bytes of the disk that has a folder, or will have it.
+fn free(folder: &Path) -> io::Result<u64> {
+    let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    let facts = statvfs(existing)?;
+    Ok(facts.blocks_available().saturating_mul(facts.fragment_size()))
+}
+
+/// Bytes of a core that are usual: the memory in use on the GPUs, often more.
+const USUAL: u64 = 16 << 30;
+
+/// The free space for cores.
+pub(super) fn space(folder: &Path, free: io::Result<u64>) -> Check {
+    let name = "free space for cores";
+    let folder = clean(folder.display().to_string());
+    match free {
+        Ok(bytes) if bytes < USUAL => Check {
+            notes: vec![
+                "a whole core has all memory in use on the GPUs; `lanescope slim` keeps a small dump"
+                    .to_owned(),
+            ],
+            ..check(name, State::Note, format!("{} in {folder}", notation::size(bytes)))
+        },
+        Ok(bytes) => check(name, State::Ok, format!("{} in {folder}", notation::size(bytes))),
+        Err(error) => check(name, State::Note, format!("{folder}: {}", clean(error.to_string()))),
+    }
+}
+
 /// The soft and hard limit of core files, in bytes.
-pub(super) fn size(limit: io::Result<(u64, u64)>) -> Check {
+pub(in crate::cli) fn size(limit: io::Result<(u64, u64)>) -> Check {
     let name = "limit of core files (ulimit -c)";
     let bytes = |bytes: u64| match bytes {
         RLIM_INFINITY => "unlimited".to_owned(),

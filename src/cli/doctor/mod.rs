@@ -4,7 +4,7 @@
 //! lanescope works without debuggers and tools, with less in its answers. Programs that do not answer within five
 //! seconds are reported and ended.
 
-mod crashes;
+pub(super) mod crashes;
 mod programs;
 #[cfg(test)]
 mod tests;
@@ -91,6 +91,15 @@ pub(super) struct Check {
     /// A command of the shell that changes the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
+}
+
+impl Check {
+    /// What is missing or limited, in words.
+    pub(in crate::cli) fn limit(&self) -> Option<String> {
+        let notes = self.notes.iter().map(|note| format!("; {note}"));
+        (self.state != State::Ok)
+            .then(|| format!("{}: {}{}", self.name, self.fact, notes.collect::<String>()))
+    }
 }
 
 /// All facts, and the commands to type.

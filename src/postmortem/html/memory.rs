@@ -1,7 +1,7 @@
 //! Memory around an address to scale, 360 units wide.
 
 use super::super::model::{AccessAt, Hex, MemoryPicture};
-use crate::notation::counted;
+use crate::notation::{self, counted};
 
 /// Width of the picture, and least width of a span.
 const WIDTH: u128 = 360;
@@ -75,7 +75,7 @@ impl<'m> Map<'m> {
                 .as_ref()
                 .map_or(String::new(), |pointer| format!(", pointer {pointer} leads here"));
             let code = if span.is_code { ", code" } else { "" };
-            let bytes = size_words(u128::from(span.last.0.saturating_sub(span.start.0)) + 1);
+            let bytes = notation::size(u128::from(span.last.0.saturating_sub(span.start.0)) + 1);
             Span {
                 letter,
                 x: start.min(WIDTH - LEAST),
@@ -90,7 +90,7 @@ impl<'m> Map<'m> {
             is_near: main
                 .is_some_and(|span| u128::from(span.last.0.saturating_sub(span.start.0)) >= size / MAX_RATIO),
             marks: addresses().map(x).collect(),
-            scale: size_words(size),
+            scale: notation::size(size),
             accesses: of.accesses.iter().take(4).map(access).collect(),
             lines: lines(of),
         }
@@ -112,18 +112,6 @@ fn access(of: &AccessAt) -> String {
     let lane = of.lane.map_or_else(|| "scalar access".to_owned(), |lane| format!("lane {lane}"));
     let bytes = of.bytes.map_or_else(|| "access".to_owned(), |bytes| counted(bytes, "byte"));
     format!("{lane}: {bytes} at {}", of.address)
-}
-
-/// `4.0 KiB`
-fn size_words(bytes: u128) -> String {
-    const UNITS: [(u32, &str); 4] = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
-    for (shift, unit) in UNITS {
-        if bytes >> shift > 0 {
-            let tenths = (bytes * 10) >> shift;
-            return format!("{}.{} {unit}", tenths / 10, tenths % 10);
-        }
-    }
-    counted(u64::try_from(bytes).unwrap_or_default(), "byte")
 }
 
 fn lines(of: &MemoryPicture) -> Vec<Line> {

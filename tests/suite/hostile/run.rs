@@ -413,8 +413,15 @@ fn every_command_is_run() {
     let rows = rows.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     let listed: BTreeSet<&str> = rows.map(first_word).collect();
     let (dumps, code) = (OVER_DUMPS.map(first_word), OVER_CODE.map(first_word));
-    let run =
-        dumps.into_iter().chain(code).chain(["serve", "targets", "help", "completions", "demo", "doctor"]);
+    let run = dumps.into_iter().chain(code).chain([
+        "serve",
+        "targets",
+        "help",
+        "completions",
+        "demo",
+        "doctor",
+        "capture",
+    ]);
     assert_eq!(listed, run.collect::<BTreeSet<&str>>());
     let only_code: BTreeSet<&str> = code.into_iter().filter(|name| !dumps.contains(name)).collect();
     assert_eq!(only_code, BTreeSet::from(["code-object"]), "a command over dumps is not in OVER_DUMPS");

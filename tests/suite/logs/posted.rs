@@ -334,7 +334,7 @@ fn text_without_waves_is_reported() {
     );
     assert!(said.contains("expected a lanescope dump") && !said.contains("TOML document"), "{said}");
     // Four ways to a capture, also below a text without a report.
-    let ways = ["ulimit -c", "HSA_COREDUMP_PATTERN=", "HSA_TOOLS_LIB=", "-ex gcore"];
+    let ways = ["lanescope capture -- ", "ulimit -c", "HSA_COREDUMP_PATTERN=", "HSA_TOOLS_LIB=", "-ex gcore"];
     assert!(ways.iter().all(|way| said.contains(way)), "{said}");
     let said = one_line(&refused(&file("hello", "hello world\n")));
     assert!(said.contains("text of no known format") && ways.iter().all(|way| said.contains(way)), "{said}");

@@ -1,0 +1,105 @@
+//! The cores that a program leaves in its folder, in that of the kernel's pattern, and in the folder of the crash.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{KERNEL_LOG, LOG};
+use crate::arch::Targets;
+use crate::import::{self, Options};
+
+/// Maximum number of new files that are opened.
+const MAX_OPENED: usize = 64;
+
+/// A version of a file: device, number, time of its change, size.
+type Version = (u64, u64, i64, i64, u64);
+
+/// Cores, and the files that were there before.
+#[derive(Debug)]
+pub(super) struct Cores {
+    before: BTreeMap<PathBuf, Version>,
+    /// Captures of waves.
+    pub(super) gpu: Vec<PathBuf>,
+    /// Cores of host processes.
+    host: Vec<PathBuf>,
+}
+
+impl Cores {
+    /// Lists the files that may be cores of earlier programs.
+    pub(super) fn before() -> Self {
+        Self {
+            before: folders().iter().flat_map(|folder| files(folder)).collect(),
+            gpu: Vec::new(),
+            host: Vec::new(),
+        }
+    }
+
+    /// Adds what is new, and moves it into the folder of the crash if that is on the same disk.
+    pub(super) fn collect(&mut self, folder: &Path, targets: &Targets) {
+        let own = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let is_log = |path: &PathBuf| [LOG, KERNEL_LOG].iter().any(|name| path.ends_with(name));
+        let mut found: Vec<PathBuf> = own.filter(|path| !is_log(path)).collect();
+        let others = folders();
+        let others = others.iter().flat_map(|folder| files(folder));
+        found.extend(
+            others.filter(|(path, version)| self.before.get(path) != Some(version)).map(|(path, _)| path),
+        );
+        found.sort();
+        for path in found.into_iter().take(MAX_OPENED) {
+            // A core of the host alone is none of waves.
+            let list = match import::open(&path, targets, &Options::default()) {
+                Ok(_) => &mut self.gpu,
+                Err(_) if import::is_core(&path) => &mut self.host,
+                Err(_) => continue,
+            };
+            list.push(moved(path, folder));
+        }
+    }
+
+    /// The core of the host process behind a GPU core: the only one, else the one with the same number in its name.
+    pub(super) fn host_of(&self, capture: &Path) -> Option<&PathBuf> {
+        if let ([host], [_]) = (&self.host[..], &self.gpu[..]) {
+            return Some(host);
+        }
+        let number = number(capture)?;
+        self.host.iter().find(|host| self::number(host).as_ref() == Some(&number))
+    }
+}
+
+/// The last number of a file's name.
+fn number(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    name.rsplit(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty()).map(str::to_owned)
+}
+
+/// The folder of the program, and that of the kernel's pattern.
+fn folders() -> Vec<PathBuf> {
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    let named = Path::new(pattern.trim_end()).parent().filter(|folder| folder.is_absolute());
+    [Some(Path::new(".")), named].into_iter().flatten().map(Path::to_owned).collect()
+}
+
+/// The regular files of a folder that have names of cores.
+fn files(folder: &Path) -> Vec<(PathBuf, Version)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let named = entries.filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.contains("core") || name.ends_with(".gpu")
+    });
+    let versions = named.filter_map(|entry| {
+        let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        let version = (data.dev(), data.ino(), data.mtime(), data.mtime_nsec(), data.len());
+        let path = entry.path();
+        Some((path.strip_prefix(".").map(Path::to_owned).unwrap_or(path), version))
+    });
+    versions.collect()
+}
+
+/// The file in the folder of the crash; else where it is.
+fn moved(path: PathBuf, folder: &Path) -> PathBuf {
+    let Some(name) = path.file_name() else { return path };
+    let to = folder.join(name);
+    if path.starts_with(folder) || to.exists() || fs::rename(&path, &to).is_err() { path } else { to }
+}
