@@ -4,6 +4,7 @@
 //! significant first, and any location may be an entry of the evaluation stack. The same type represents a set of lanes
 //! and a single lane: [`Location::at`] selects a lane.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::composite::{Composite, Part, merged};
@@ -274,6 +275,31 @@ impl Location {
         let parts = composite.parts().iter().cloned().chain([rest]);
         match Composite::of(parts) {
             Some(filled) => Self { storage: Storage::Composite(Arc::new(filled)), ..self },
+            None => self,
+        }
+    }
+
+    /// This location for an object of that size of which it holds some bytes; ranges may overlap, in any order. The others
+    /// are undefined.
+    #[must_use]
+    pub fn held(self, bytes: &[Range<u64>], size: u64) -> Self {
+        let mut held: Vec<Range<u64>> = bytes.to_vec();
+        held.sort_by_key(|range| range.start);
+        let origin =
+            Origin { at: ExprOffset(0), op: "result", within: None, why: WhyUndefined::NotAtAddress };
+        let (mut parts, mut end) = (Vec::new(), 0);
+        let bits = |bytes: u64| BitSize(bytes.saturating_mul(8));
+        for range in held.into_iter().chain(std::iter::once(size..size)) {
+            let start = range.start.max(end).min(size);
+            let missing = Part { location: Self::undefined_by(origin), size: bits(start - end) };
+            let last = range.end.min(size).max(start);
+            let offset = self.offset.advanced(start.saturating_mul(8));
+            let part = Part { location: Self { offset, ..self.clone() }, size: bits(last - start) };
+            parts.extend([missing, part]);
+            end = last;
+        }
+        match Composite::of(parts) {
+            Some(parts) => Self { storage: Storage::Composite(Arc::new(parts)), offset: Offset::ZERO },
             None => self,
         }
     }

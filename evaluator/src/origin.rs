@@ -31,6 +31,8 @@ pub enum WhyUndefined {
     Gap,
     /// The pieces end before the object.
     NoPiece,
+    /// The code keeps other bytes of the object at its address, and shows no use of these there.
+    NotAtAddress,
 }
 
 impl fmt::Display for WhyUndefined {
@@ -45,6 +47,7 @@ impl fmt::Display for WhyUndefined {
             Self::EntryWithoutLocation => "the entry has no DW_AT_location",
             Self::NotAtThisPc => "the entry's location list has no element for this PC",
             Self::NoPiece => "the pieces end before the object",
+            Self::NotAtAddress => "no code before the PC uses these bytes at the object's address in LDS",
             Self::Gap => "the overlay leaves a gap after what it lies over",
         })
     }

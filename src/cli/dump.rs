@@ -116,6 +116,22 @@ impl CaptureArgs {
         chosen.iter().chain(&self.symbols).cloned().chain(cache).collect()
     }
 
+    /// The first given option.
+    fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--log", !self.logs.is_empty()),
+            ("--fault-address", self.fault_address.is_some()),
+            ("--host-core", self.host_core.is_some()),
+            ("--code-object", !self.code_objects.is_empty()),
+            ("--symbols", !self.symbols.is_empty()),
+            ("--processor", self.processor.is_some()),
+            ("--r-version", self.r_version.is_some()),
+            ("--local-files", self.local_files != LocalFiles::Auto),
+            ("--force", self.force),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
     /// Options of the importers, including those of the environment.
     fn options(&self) -> Options {
         Options {
@@ -366,11 +382,13 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     let path = received.as_ref().map(standard_input::Received::path).or_else(|| args.dump.clone());
     let mut opened = match &path {
         Some(path) => import::open(path, targets, &options)?,
-        None => {
-            let mut demo = import::open_zip_bytes("the embedded demo", DEMO, targets)?;
-            import::add_faults(&mut demo, &options)?;
-            demo
-        }
+        None => match args.with.given() {
+            None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
+            Some(option) => {
+                let demo = "without DUMP a command answers for the embedded demo";
+                return Err(format!("{option} belongs to a dump: name the dump, too ({demo})").into());
+            }
+        },
     };
     if let Some(received) = &received {
         opened.problems.splice(0..0, received.problems());

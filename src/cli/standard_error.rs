@@ -13,6 +13,14 @@ use crate::report::fold::{columns_of, folded_message};
 /// The error of standard error.
 pub(super) fn message(text: &str) -> io::Result<()> {
     let text = folded_message(text.trim_end_matches('\n'), columns_of(io::stderr()));
+    folded(text)
+}
+
+/// Prints lines that are folded already.
+///
+/// # Errors
+/// The error of standard error.
+pub(super) fn folded(text: String) -> io::Result<()> {
     // A fold may begin a line of the runner's.
     writeln!(anstream::stderr(), "{}", runner::message_for_people(text))
 }

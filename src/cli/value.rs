@@ -33,10 +33,11 @@ pub(crate) enum ValueError {
 
 /// ` from 0 to 65535`; the largest number of 64 bits only where it matters.
 fn bounds(range: &RangeInclusive<u64>, text: &str) -> String {
-    let is_too_large = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_too_large = is_number && text.parse::<u64>().is_err();
     match (*range.start(), *range.end()) {
         (0, u64::MAX) if !is_too_large => String::new(),
-        (1.., u64::MAX) => format!(", at least {}", range.start()),
+        (1.., u64::MAX) if !is_too_large => format!(", at least {}", range.start()),
         (first, last) => format!(" from {first} to {last}"),
     }
 }
@@ -54,9 +55,9 @@ pub(super) fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// An address of this machine.
+/// An address to listen on.
 pub(super) fn ip_address(text: &str) -> Result<IpAddr, ValueError> {
-    text.parse().map_err(|_| ValueError::NotOfForm("an IP address, 127.0.0.1 or ::1", text.to_owned()))
+    text.parse().map_err(|_| ValueError::Form("an IP address, 127.0.0.1 or ::1"))
 }
 
 #[cfg(test)]
@@ -77,8 +78,10 @@ mod tests {
         assert_eq!(refused::<u64>(1, "0"), "expected a whole number, at least 1");
         let past = refused::<u64>(0, "18446744073709551616");
         assert_eq!(past, "expected a whole number from 0 to 18446744073709551615");
+        let past = refused::<u64>(1, "99999999999999999999999");
+        assert_eq!(past, "expected a whole number from 1 to 18446744073709551615");
         assert!(ip_address("::1").is_ok());
-        let words = "expected an IP address, 127.0.0.1 or ::1, not `here`";
+        let words = "expected an IP address, 127.0.0.1 or ::1";
         assert_eq!(ip_address("here").unwrap_err().to_string(), words);
     }
 }

@@ -1,10 +1,8 @@
 //! Problems of a dump on standard error: their number in a line, or each of them whole.
 
 use std::collections::HashSet;
-use std::io::Write;
 
-use super::Failure;
-use super::runner::message_for_people;
+use super::{Failure, standard_error};
 use crate::capture::{Problem, Severity};
 use crate::clean::clean_lines;
 use crate::notation::counted;
@@ -37,7 +35,7 @@ fn is_urgent(problem: &Problem) -> bool {
 fn print(problems: &[Problem], is_verbose: bool, is_listed: fn(&Problem) -> bool) -> Result<(), Failure> {
     let width = columns_of(std::io::stderr());
     for text in lines(problems, width, is_verbose, is_listed) {
-        writeln!(anstream::stderr(), "{}", message_for_people(text))?;
+        standard_error::folded(text)?;
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Vector registers that code uses as addresses of LDS.
 
-use super::access::{Form, LdsBase};
+use std::ops::Range;
+
+use super::access::{Access, Form, LdsBase};
 use super::registers::{RegisterFile, RegisterRange};
 use super::text::Line;
 use super::{addends, decode};
@@ -9,22 +11,39 @@ use crate::arch::Generation;
 /// Maximum number of registers of a sum.
 const MAX_WRITTEN: u16 = 2;
 
-/// Whether instructions, in the order of their addresses, access LDS at the address in a vector register, or at a sum
-/// with it. The register has one value in all of them.
+/// The accesses to LDS at the address in a vector register.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LdsUse {
+    /// Whether there is any.
+    pub is_address: bool,
+    /// Whether one of those that count is at a sum with the register.
+    pub is_indexed: bool,
+    /// The bytes behind the address that the others access which count.
+    pub bytes: Vec<Range<u64>>,
+}
+
+/// The accesses to LDS of instructions, in the order of their addresses, at the address in a vector register, or at a sum
+/// with it. The register has one value in all of them. `counts`: whether an instruction counts for the bytes.
 #[must_use]
-pub fn is_lds_address<'t>(
-    code: impl IntoIterator<Item = &'t str>,
+pub fn lds_use<'t>(
+    code: impl IntoIterator<Item = (&'t str, bool)>,
     register: u16,
     generation: Generation,
-) -> bool {
+) -> LdsUse {
+    let mut found = LdsUse::default();
     // The registers with the address, or with a sum.
     let mut sums = vec![register];
-    for text in code {
+    for (text, counts) in code {
         let Ok(effects) = decode(text, generation) else { continue };
-        if let Some(Form::Lds { base: LdsBase::Lane(base), .. }) = effects.access.map(|access| access.form)
+        if let Some(Access { form: Form::Lds { base: LdsBase::Lane(base), offset, second }, bytes, .. }) =
+            effects.access
             && sums.contains(&base.first)
         {
-            return true;
+            found.is_address = true;
+            found.is_indexed |= counts && base.first != register;
+            let at = |offset: u32| u64::from(offset)..u64::from(offset) + bytes.map_or(0, u64::from);
+            let offsets = [Some(offset), second].into_iter().flatten();
+            found.bytes.extend(offsets.map(at).filter(|_| counts && base.first == register));
         }
         let writes = effects.writes.iter().map(|write| write.range);
         let written: Vec<RegisterRange> = writes.filter(|range| range.file == RegisterFile::Vector).collect();
@@ -39,7 +58,7 @@ pub fn is_lds_address<'t>(
         sums.retain(|number| is_kept(*number));
         sums.extend(new);
     }
-    false
+    found
 }
 
 /// The vector registers of which an instruction writes the sum to a register, without scaled ones.

@@ -43,7 +43,7 @@ pub use copies::{CopyOf, RegisterCopy};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
 pub use exec::{ExecBefore, ExecChange, exec_before, exec_change};
-pub use lds_address::is_lds_address;
+pub use lds_address::{LdsUse, lds_use};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause, named_registers};
 pub use value::{ReadOperand, condition, value};
 pub use vgpr_msb::{has_other_msb, vgpr_msb};

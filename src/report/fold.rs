@@ -131,6 +131,7 @@ fn quoted(text: &str, limit: usize) -> Option<usize> {
         .char_indices()
         .nth(limit.saturating_mul(4))
         .map_or(text, |(end, _)| text.get(..end).unwrap_or(text));
+    work::count(Count::Bytes, near.len() as u64);
     let is_closed = |at: &usize| {
         let next = near.get(at + mark.len_utf8()..).and_then(|after| after.chars().next());
         !next.is_some_and(char::is_alphanumeric)
@@ -139,7 +140,6 @@ fn quoted(text: &str, limit: usize) -> Option<usize> {
     let blank = near.get(close..)?.find(' ').map(|blank| close + blank + 1);
     let end = blank.or((near.len() == text.len()).then_some(text.len()))?;
     let part = near.get(..end)?;
-    work::count(Count::Bytes, part.len() as u64);
     (visible(part.trim_end()).count() <= limit).then_some(end)
 }
 

@@ -50,6 +50,13 @@ impl DebugInfo {
         })
     }
 
+    /// Whether a type is an array, no vector.
+    #[must_use]
+    pub fn is_array(&self, id: TypeId) -> bool {
+        let found = self.stripped(id).ok().flatten();
+        found.is_some_and(|found| matches!(found.kind, TypeKind::Array { is_vector: false, .. }))
+    }
+
     /// Whether a type has members or elements: a struct, class, union or array.
     #[must_use]
     pub fn is_aggregate(&self, id: TypeId) -> bool {

@@ -1,10 +1,30 @@
 //! Addresses of LDS in code of clang 22 at -O2: by the operands in AMD's ISA documents.
 
 use crate::arch::Generation;
-use crate::isa::is_lds_address;
+use crate::isa::{LdsUse, lds_use};
 
 fn uses(code: &[&str], register: u16) -> bool {
-    is_lds_address(code.iter().copied(), register, Generation::Gfx90a)
+    lds_use(code.iter().map(|text| (*text, true)), register, Generation::Gfx90a).is_address
+}
+
+/// Offsets of two accesses count elements of their size; the ones before the PC count.
+#[test]
+fn bytes_of_accesses() {
+    let code = [
+        ("ds_write_b16 v0, v1 offset:2", true),
+        ("ds_write2_b32 v0, v18, v22 offset0:1 offset1:3", true),
+        ("ds_read_b128 v[4:7], v0 offset:32", true),
+        ("v_add_u32_e32 v1, s7, v0", true),
+        ("ds_write_b8 v1, v3 offset:2", false),
+        ("ds_write_b64 v0, v[2:3]", false),
+    ];
+    let found = lds_use(code, 0, Generation::Gfx90a);
+    assert_eq!(
+        found,
+        LdsUse { is_address: true, is_indexed: false, bytes: vec![2..4, 4..8, 12..16, 32..48] }
+    );
+    let all = lds_use(code.map(|(text, _)| (text, true)), 0, Generation::Gfx90a);
+    assert!(all.is_indexed && all.bytes.last() == Some(&(0..8)), "{all:?}");
 }
 
 #[test]

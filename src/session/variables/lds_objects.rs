@@ -17,7 +17,7 @@ use crate::debuginfo::{self, DebugInfo, LocationAttribute, TypeId, VariableKind}
 use crate::disassembler::DisassembleError;
 use crate::dwarf::clang_xderef::{self, Meaning};
 use crate::dwarf::{self, Cause, ContextError, Focus, Program};
-use crate::isa::is_lds_address;
+use crate::isa::{LdsUse, lds_use};
 use crate::session::disassembly::functions;
 use crate::session::error::SourceError;
 use crate::session::stack::frame::FrameContext;
@@ -38,6 +38,7 @@ pub(in crate::session) struct Described {
     pub(in crate::session) size: Option<BitSize>,
     /// Whether it has members or elements.
     is_aggregate: bool,
+    is_array: bool,
     /// The addresses of the code with this location; `None`: all of its function.
     range: Option<Range<ElfAddress>>,
 }
@@ -57,6 +58,7 @@ impl Described {
         Self {
             size: size.map(|size| BitSize(size.saturating_mul(8))),
             is_aggregate: type_id.is_some_and(|id| debug.is_aggregate(id)),
+            is_array: type_id.is_some_and(|id| debug.is_array(id)),
             range,
         }
     }
@@ -101,17 +103,26 @@ impl FrameContext<'_> {
             let name = self.kind().dwarf(register).map_or("the register", |of| of.name.as_str());
             Some(Err(ContextError::not_captured(format!("{name} has {what}: {why}")).into()))
         };
-        match self.is_used_as_address(register, described) {
-            Ok(true) if !may_be_value => {}
-            Ok(true) if self.explained(&kernel).is_some_and(|explained| explained < fixed) => {}
-            Ok(true) => {
-                return refused(&"the code uses it as an address, and variables may take all of the LDS");
+        let found = match self.use_as_address(register, described) {
+            Ok(found) if found.is_address => {
+                let is_explained = || self.explained(&kernel).is_some_and(|explained| explained < fixed);
+                if may_be_value && !is_explained() {
+                    return refused(&"the code uses it as an address, and variables may take all of the LDS");
+                }
+                found
             }
-            Ok(false) if may_be_value => return None,
-            Ok(false) => return refused(&"the code does not show in which memory"),
+            Ok(_) if may_be_value => return None,
+            Ok(_) => return refused(&"the code does not show in which memory"),
             Err(why) => return refused(&why),
+        };
+        let mut meaning = clang_xderef::in_local_memory(context, program, Focus::Lanes(lanes))?;
+        // LLVM keeps members in registers that are not accessed by an index. An array has one place.
+        if !(found.is_indexed && described.is_array) {
+            for group in &mut meaning.groups {
+                group.result = group.result.clone().map(|location| location.held(&found.bytes, bytes));
+            }
         }
-        clang_xderef::in_local_memory(context, program, Focus::Lanes(lanes)).map(Ok)
+        Some(Ok(meaning))
     }
 
     /// Whether the register has addresses of such an object in the kernel's LDS in all active lanes, as far as known.
@@ -132,8 +143,8 @@ impl FrameContext<'_> {
         })
     }
 
-    /// Whether the code with the location uses a vector register as an address of LDS.
-    fn is_used_as_address(&self, register: DwarfReg, described: &Described) -> Result<bool, UseError> {
+    /// The accesses to LDS of the code with the location at the address in a vector register; those before the PC count.
+    fn use_as_address(&self, register: DwarfReg, described: &Described) -> Result<LdsUse, UseError> {
         let (walk, code) = (self.level.walk(), self.level.code()?);
         let load = code.loaded.address().0;
         let found = self.listing.get_or_init(|| {
@@ -145,13 +156,15 @@ impl FrameContext<'_> {
         let is_in =
             |address: ElfAddress| described.range.as_ref().is_none_or(|range| range.contains(&address));
         let all = listing.instructions.iter().filter(|one| is_in(elf(one.address.0)));
-        let texts: Vec<&str> = all.map(|one| one.text.as_str()).collect();
+        let is_before = |one: &ListedInstruction| elf(one.address.0) < code.elf;
+        let texts: Vec<(&str, bool)> = all.map(|one| (one.text.as_str(), is_before(one))).collect();
         walk.reader.budget().take((texts.len() as u64).saturating_mul(INSTRUCTION_WORK), OWN_WORK)?;
         let object = code.loaded.object(walk.reader.dump().capture()).ok();
         let processor = object.and_then(|object| object.processor()).ok_or(UseError::Processor)?;
         let number = self.kind().dwarf(register).ok().and_then(|of| of.name.strip_prefix('v')?.parse().ok());
-        if number.is_some_and(|number| is_lds_address(texts, number, processor.generation)) {
-            return Ok(true);
+        let found = number.map(|number| lds_use(texts, number, processor.generation)).unwrap_or_default();
+        if found.is_address {
+            return Ok(found);
         }
         // Of a large function, a part is listed.
         let first = listing.instructions.first().map(|one| elf(one.address.0));
@@ -160,7 +173,7 @@ impl FrameContext<'_> {
         let whole = || listing.function.as_ref().map(|function| elf(function.start)..elf(function.end));
         let range = described.range.clone().or_else(whole);
         let is_whole = range.is_some_and(|range| first <= Some(range.start) && last >= Some(range.end));
-        if is_whole { Ok(false) } else { Err(UseError::Part) }
+        if is_whole { Ok(found) } else { Err(UseError::Part) }
     }
 
     /// An upper bound of the bytes of LDS that variables explain; `None`: unknown.

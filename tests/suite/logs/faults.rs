@@ -143,13 +143,35 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         assert!(one_line(&said).contains(reason), "{words}: {said}");
         assert!(said.lines().all(|line| line.chars().count() <= 80), "{words}: {said}");
     }
-    // The page of a log and the user's byte in it are one fault; the embedded demo has the options too.
-    let mut command = crate::support::lanescope();
-    command.args(["info", "--json", "--log", &report("rocr.log"), "--fault-address", "0x7f0000201008"]);
-    let found: Value =
-        serde_json::from_slice(&command.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
+    // The page of a log and the user's byte in it are one fault.
+    let found = saxpy(&["--log", &report("rocr.log"), "--fault-address", "0x7f0000201008"]);
     assert_eq!(reporters(&found)[own..], [["runtime", "user"]]);
     assert_eq!(keys(&found, &["kind", "address", "bytes"])[own], json!(["page", "0x7f0000201008", 1]));
+}
+
+/// An answer about the embedded demo would be taken for one about the user's crash.
+#[test]
+fn what_completes_a_dump_needs_a_dump() {
+    for (command, option) in [
+        ("triage", &["--log", "tests/fixtures/logs/faults/rocr.log"][..]),
+        ("waves", &["--log", "-"]),
+        ("faults", &["--fault-address", "0x1000"]),
+        ("report", &["--symbols", "tests"]),
+        ("locals", &["--code-object", "tests/fixtures/code/masks-gfx90a.hsaco"]),
+        ("info", &["--host-core", "tests/fixtures/gpucore/gfx1100.core"]),
+        ("serve", &["--processor", "gfx90a"]),
+        ("export", &["--r-version", "9"]),
+        ("groups", &["--local-files", "yes"]),
+        ("print", &["--force"]),
+    ] {
+        let mut lanescope = crate::support::lanescope();
+        lanescope.arg(command).args(option).args((command == "print").then_some("i")).stdin(Stdio::null());
+        let output = lanescope.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(1), &b""[..]), "{command}: {said}");
+        let expected = format!("{} belongs to a dump: name the dump, too", option[0]);
+        assert!(said.contains(&expected), "{command}: {said}");
+    }
 }
 
 #[test]
@@ -165,7 +187,12 @@ fn logs_that_cannot_be_read_or_report_nothing() {
     let folder = folder("log-is-a-folder");
     for path in [folder.join("none"), folder] {
         let mut command = crate::support::lanescope();
-        let output = command.args(["info", "--log"]).arg(&path).stdin(Stdio::null()).output().unwrap();
+        let output = command
+            .args(["info", "tests/fixtures/demo.zip", "--log"])
+            .arg(&path)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.starts_with(&format!("lanescope: --log {}: ", path.display())), "{said}");

@@ -15,7 +15,8 @@ use lanescope::triage::{self, Limit, MissingData, PatternOf, Question, Scene};
 
 use super::cases::{Case, Cases, Moment, load_some};
 use crate::expectations::evaluate;
-use crate::slim::Scratch;
+use crate::fixtures::copy_dump;
+use crate::slim::{Scratch, slim, words};
 use crate::slim_messages::options;
 use crate::support::sample::{is_long, sampled};
 
@@ -193,4 +194,43 @@ fn few_waves_stand_for_many() {
         }
     }
     assert!(count >= KERNELS.len(), "{count} cases");
+}
+
+/// The GPUs of a capture are those of its process: logs that come later are about one of them, or of others.
+#[test]
+fn a_small_dump_has_the_gpus_of_its_origin() {
+    let scratch = Scratch::new("small-gpus");
+    let two = scratch.path("two");
+    copy_dump("masks-gfx90a", &two);
+    let agent = |id: u32, location: u32| {
+        format!(
+            "[[agent]]\nid = {id}\ntarget = \"gfx90a\"\nhardware = {{ vendor = 4098, device = 29708, \
+             location = {location}, simds = 440, waves_per_simd = 8, xccs = 1 }}\n\n"
+        )
+    };
+    let manifest = std::fs::read_to_string(two.join("manifest.toml")).unwrap();
+    let one = "[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\n";
+    assert!(manifest.contains(one), "{manifest}");
+    let both = manifest.replace(one, &(agent(1, 0x300) + &agent(2, 0x8300)));
+    std::fs::write(two.join("manifest.toml"), both).unwrap();
+    let small = scratch.path("small.zip");
+    slim(&two, &small, &[]);
+    let log = scratch.path("later.log");
+    let message = |node: u32| {
+        format!(
+            "Memory access fault by GPU node-{node} (Agent handle: 0x55d0) on address 0x7f0000201000. Reason: Unknown.\n"
+        )
+    };
+    let row = "amdgpu 0000:83:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)\n\
+               amdgpu 0000:83:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 10\n";
+    for text in [message(1), message(4), row.to_owned(), row.replace(":83:", ":84:")] {
+        std::fs::write(&log, &text).unwrap();
+        let faults = |dump: &Path| answer_of(&["faults", words(dump), "--log", words(&log), "--json"]);
+        let [before, after] = [faults(&two), faults(&small)].map(|faults| faults["faults"].clone());
+        assert_eq!(before, after, "{text}");
+    }
+}
+
+fn answer_of(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&crate::slim::answer(arguments)).unwrap()
 }

@@ -63,6 +63,9 @@ impl Kept {
         kept.agents.extend(queues.map(|queue| queue.agent));
         let objects = plan.code_objects.iter().filter_map(|object| capture.code_objects.get(object.index));
         kept.agents.extend(objects.filter_map(|object| object.agent));
+        // A reader takes the GPUs with their hardware for all of the process.
+        let with_hardware = (0..).zip(&capture.agents).filter(|(_, agent)| agent.hardware.is_some());
+        kept.agents.extend(with_hardware.map(|(index, _)| index));
         let of_fault = |fault: &Fault| capture.agents.iter().position(|agent| Some(agent.id) == fault.agent);
         kept.agents.extend(capture.faults.iter().filter_map(of_fault));
         let texts = plan.code_texts.iter().filter_map(|index| capture.code_texts.get(*index));
