@@ -210,18 +210,9 @@ const CURL: &str = "#!/bin/bash\n\
     case $word in \"$RELEASE\"/*) cp \"../release/${word##*/}\" . || exit 22 ;; -*) ;; *) exit 3 ;; esac\n\
     done\n";
 
-/// The job has neither Rust nor sources: it installs the archive of a release, whose names are those of scripts/release.
-#[test]
-fn the_container_installs_a_release() {
-    let project = Project::new("ci-release");
-    let workflow = workflows().into_iter().find(|workflow| workflow["name"] == "gpu").unwrap();
-    let steps = &workflow["jobs"]["test"]["steps"];
-    assert!(!steps.to_string().contains("cargo") && !steps.to_string().contains("lanescope@"), "{steps}");
-    let install = step(steps, "Install lanescope");
-    let of_step = steps.as_array().unwrap().iter().find(|step| step["name"] == "Install lanescope").unwrap();
-    let release = of_step["env"]["RELEASE"].as_str().unwrap();
+/// A release with a program that prints `installed`, and a `curl` that downloads it; the name of its archive.
+fn released(project: &Project) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    assert!(release.ends_with(&format!("/v{version}")), "{release}");
     let name = format!("lanescope-{version}-x86_64-linux");
     let program = project.path(&format!("release/{name}/bin/lanescope"));
     fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -234,6 +225,61 @@ fn the_container_installs_a_release() {
     assert!(project.step(&pack, &[]).status.success());
     project.write("bin/curl", CURL);
     fs::set_permissions(project.path("bin/curl"), fs::Permissions::from_mode(0o755)).unwrap();
+    name
+}
+
+/// An action of a version takes its release; without a release, or with a damaged one, a build follows.
+#[test]
+fn the_action_takes_the_program_of_its_release() {
+    let project = Project::new("ci-action-release");
+    let action = yaml(&fs::read_to_string(root().join("action.yml")).unwrap());
+    let steps = &action["runs"]["steps"];
+    let download = step(steps, "Download the release");
+    let of = |name: &str| steps.as_array().unwrap().iter().find(|step| step["name"] == name).unwrap();
+    let condition = of("Build lanescope")["if"].as_str().unwrap();
+    assert!(condition.ends_with("steps.release.outputs.found != 'true'"), "{condition}");
+    let name = released(&project);
+    let (temporary, outputs) = (project.path(""), project.path("outputs"));
+    let release = Path::new("https://example.org/releases/download/v0.1.0");
+    let variables = [
+        ("RELEASE", release),
+        ("GITHUB_ACTION_PATH", root()),
+        ("GITHUB_OUTPUT", outputs.as_path()),
+        ("RUNNER_TEMP", temporary.as_path()),
+    ];
+    let output = project.step(&download, &variables);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(fs::read_to_string(&outputs).unwrap(), "found=true\n");
+    let installed = project.path("home/.cache/lanescope/bin/lanescope");
+    assert_eq!(text(&project.run(words(&installed), &[], &[])), "installed\n");
+    let archive = project.path(&format!("release/{name}.tar.gz"));
+    for damage in ["damaged", ""] {
+        fs::remove_file(&outputs).unwrap();
+        let _ = fs::remove_file(&installed);
+        match damage {
+            "" => fs::remove_file(&archive).unwrap(),
+            text => fs::write(&archive, text).unwrap(),
+        }
+        let output = project.step(&download, &variables);
+        assert!(output.status.success() && text(&output).contains("it is built"), "{}", text(&output));
+        assert!(!outputs.exists() && !installed.exists());
+        fs::write(&outputs, "").unwrap();
+    }
+}
+
+/// The job has neither Rust nor sources: it installs the archive of a release, whose names are those of scripts/release.
+#[test]
+fn the_container_installs_a_release() {
+    let project = Project::new("ci-release");
+    let workflow = workflows().into_iter().find(|workflow| workflow["name"] == "gpu").unwrap();
+    let steps = &workflow["jobs"]["test"]["steps"];
+    assert!(!steps.to_string().contains("cargo") && !steps.to_string().contains("lanescope@"), "{steps}");
+    let install = step(steps, "Install lanescope");
+    let of_step = steps.as_array().unwrap().iter().find(|step| step["name"] == "Install lanescope").unwrap();
+    let release = of_step["env"]["RELEASE"].as_str().unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(release.ends_with(&format!("/v{version}")), "{release}");
+    let name = released(&project);
     let path = project.path("path");
     let variables = [("RELEASE", Path::new(release)), ("GITHUB_PATH", path.as_path())];
     let output = project.step(&install, &variables);

@@ -64,17 +64,18 @@ pub(in crate::cli) fn driver() -> Check {
 }
 
 /// Free bytes of the disk that has a folder, or will have it.
-fn free(folder: &Path) -> io::Result<u64> {
+fn free(folder: &Path) -> io::Result<u128> {
     let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let facts = statvfs(existing)?;
-    Ok(facts.blocks_available().saturating_mul(facts.fragment_size()))
+    // The types of systems differ.
+    Ok(u128::from(facts.blocks_available()) * u128::from(facts.fragment_size()))
 }
 
 /// Bytes of a core that are usual: the memory in use on the GPUs, often more.
-const USUAL: u64 = 16 << 30;
+const USUAL: u128 = 16 << 30;
 
 /// The free space for cores.
-pub(super) fn space(folder: &Path, free: io::Result<u64>) -> Check {
+pub(super) fn space(folder: &Path, free: io::Result<u128>) -> Check {
     let name = "free space for cores";
     let folder = clean(folder.display().to_string());
     match free {

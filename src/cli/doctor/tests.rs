@@ -1,4 +1,6 @@
-use super::crashes::{kernel_pattern, own_pattern, size};
+use std::path::Path;
+
+use super::crashes::{kernel_pattern, own_pattern, size, space};
 use super::programs::version;
 use super::{Area, Check, State, diagnosis, text};
 use crate::arch::Targets;
@@ -35,6 +37,15 @@ fn limits_of_core_files() {
         assert_eq!((check.state, check.command.as_deref()), (state, command), "{limit:?}");
     }
     assert_eq!(size(Err(std::io::ErrorKind::PermissionDenied.into())).state, State::Note);
+}
+
+#[test]
+fn free_space_for_cores() {
+    let words = |free| space(Path::new("/x"), free).limit();
+    assert_eq!(words(Ok(16 << 30)), None);
+    let few = words(Ok(5 << 29)).unwrap();
+    assert!(few.starts_with("free space for cores: 2.5 GiB in /x; a whole core"), "{few}");
+    assert!(words(Err(std::io::ErrorKind::NotFound.into())).is_some());
 }
 
 #[test]
