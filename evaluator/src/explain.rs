@@ -127,7 +127,7 @@ impl Tracer for Explainer<'_> {
         let lane = failure.lanes.first().unwrap_or_default();
         let after = match failure.cause {
             Cause::Inside { what, .. } => format!("fails in {what}"),
-            cause => format!("fails: {cause}"),
+            cause => format!("fails: {}", cause.named(self.names)),
         };
         let head = format!("{:>4} {}", failure.at.0, failure.op);
         let before = self.stack(failure.stack, lane);

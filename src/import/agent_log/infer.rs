@@ -63,7 +63,7 @@ pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> O
             "of the GPUs with such registers and instructions it has the most",
         ))
     })?;
-    let what = format_args!("the log does not name its GPU; it is read as {}'s: {why}", target.name);
+    let what = format_args!("the waves do not name their GPU; they are read as {}'s: {why}", target.name);
     problems.line(line, what, SAY_WHICH);
     Some(target)
 }

@@ -90,7 +90,7 @@ fn the_form_of_2018_gives_every_value_lane_by_lane() {
         let shown = ["address", "reasons", "node", "source"].map(|key| fault[key].clone());
         assert_eq!(json!(shown), json!(["0x1502f3c000", ["not_present"], 1, "runtime"]));
         let said = problems(&export);
-        assert!(said[0].contains("line 1: the log does not name its GPU"), "{said:?}");
+        assert!(said[0].contains("line 1: the waves do not name their GPU"), "{said:?}");
         assert!(
             said[0].contains("read as gfx90a's: the runtime's words") && said[0].contains("--processor NAME")
         );
@@ -119,7 +119,7 @@ fn the_family_follows_from_registers_and_instructions() {
         assert_eq!(export["agents"][0]["architecture"], family, "{gpu:?}");
         same_waves(&waves, &export);
         let said = problems(&export);
-        assert!(said.iter().any(|problem| problem.contains("does not name its GPU")), "{said:?}");
+        assert!(said.iter().any(|problem| problem.contains("do not name their GPU")), "{said:?}");
     }
     let named = Module { uri: "file:///opt/lib/Kernels.so-000-gfx942.hsaco".to_owned(), ..module };
     let export = export_text("named", writer::agent(&Wave::some(GFX942, 1), Form::Plain, Some(&named)), &[]);
