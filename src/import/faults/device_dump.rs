@@ -102,7 +102,7 @@ impl DeviceDump {
         let page = page.filter(|page| page.start != 0 || status.is_some_and(|status| status != 0));
         if let Some(page) = page {
             fault.address = Some(page);
-            let status = status.map(FaultStatus);
+            let status = status.map(FaultStatus::new);
             apply(&mut fault, status);
             name_hub(&mut fault, is_mmhub, None, status);
             return Some(fault);

@@ -3,6 +3,7 @@
 
 use super::lead::is_of_driver;
 use super::line::{self, after, from, name, pointer};
+use crate::arch::FaultStatus;
 use crate::capture::{FaultAddress, PAGE};
 use crate::import::text::{Cursor, find};
 
@@ -25,9 +26,9 @@ pub(super) enum Row {
         /// Whether the interrupt's client is the memory hub of media and copies.
         is_mmhub: bool,
     },
-    /// `GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031`
+    /// `GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031`, `..._STATUS_LO32:0x00C04061`
     Status {
-        status: u32,
+        status: FaultStatus,
         /// Whether the register is one of that hub.
         is_mmhub: bool,
     },
@@ -106,8 +107,14 @@ pub(super) fn status(text: &[u8], at: usize) -> Option<line::Row> {
     if digits.is_some_and(|digits| digits.count() < REGISTER_DIGITS) {
         return None;
     }
-    let is_mmhub = text.get(..at).is_some_and(|before| find(before, "MMVM_").is_some());
-    register(value).map(|status| row(Row::Status { status, is_mmhub }))
+    let before = text.get(..at)?;
+    let is_mmhub = find(before, "MMVM_").is_some();
+    let value = register(value)?;
+    let status = match before.ends_with(b"_LO32:") {
+        true => FaultStatus::lower_half(value, is_mmhub),
+        false => FaultStatus::new(value),
+    };
+    Some(row(Row::Status { status, is_mmhub }))
 }
 
 /// The value of a register, which a byte follows.
@@ -224,10 +231,13 @@ pub(super) fn device(text: &[u8]) -> Option<String> {
 }
 
 fn pci(text: &[u8]) -> Option<String> {
-    let mut cursor = Cursor::new(after(text, "amdgpu ")?);
-    let address = cursor.run(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
-    let address = std::str::from_utf8(address.strip_suffix(b":").unwrap_or(address)).ok()?;
-    location(address).map(|_| address.to_ascii_lowercase())
+    // A host may have the driver's name.
+    memchr::memmem::find_iter(text, b"amdgpu ").find_map(|at| {
+        let mut cursor = Cursor::new(from(text, at + "amdgpu ".len()));
+        let address = cursor.run(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
+        let address = std::str::from_utf8(address.strip_suffix(b":").unwrap_or(address)).ok()?;
+        location(address).map(|_| address.to_ascii_lowercase())
+    })
 }
 
 /// PCI domain, bus, device and function of `0000:03:00.0`, as `Hardware::location` has them.

@@ -50,7 +50,7 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, the start of its message, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Start, Rule); 56] = [
+const RULES: [(&str, Start, Rule); 57] = [
     ("Kernel '", Any, queue::offload_kernel),
     (MARK, Before(1), runtime::access_fault),
     ("Memory exception on virtual address ", Before(0), runtime::memory_exception),
@@ -106,6 +106,7 @@ const RULES: [(&str, Start, Rule); 56] = [
     ("at page 0x", Driver, kernel_log::old_page),
     ("Failing VM page: ", Driver, kernel_log::failing_page),
     ("PROTECTION_FAULT_STATUS:", Driver, kernel_log::status),
+    ("PROTECTION_FAULT_STATUS_LO32:", Driver, kernel_log::status),
     ("lient ID: ", Driver, kernel_log::client),
     ("CLIENT_ID: ", Driver, kernel_log::client),
     ("rocess ", Driver, kernel_log::process),

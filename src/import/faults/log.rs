@@ -11,7 +11,8 @@ use crate::import::file::open_regular;
 use crate::import::problem::{Do, ImportError, problem};
 use crate::import::text::{Lines, Order, decoded, excerpt};
 
-/// Maximum bytes of a log, decoded. A long run may print gigabytes before its end; a second reads about one.
+/// Maximum bytes of a log, decoded. A long run may print gigabytes before its end. Lines without the words of a report
+/// take about a second.
 const MAX_LOG: u64 = 1 << 30;
 
 /// Reads a log.

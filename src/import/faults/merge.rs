@@ -6,6 +6,7 @@ use super::kernel_log::location;
 use crate::capture::{
     Agent, Capture, Fault, FaultAddress, FaultKind, FaultReport, FaultSource, MAX_FAULTS, agree,
 };
+use crate::work::{Count, count};
 
 /// Facts by which reports are known to be of the capture.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,9 @@ pub(in crate::import) struct Own {
     /// Whether these are all GPUs of the process: a core lists them, with the driver's facts.
     has_all_gpus: bool,
 }
+
+/// The rank of reports that are not about the waves.
+const FOREIGN: u8 = 0;
 
 /// Bus and device of a PCI address: the driver's location has no domain, and may have a part of a GPU for the function.
 const BUS_AND_DEVICE: u32 = 0xfff8;
@@ -48,7 +52,7 @@ impl Own {
         self.gpus.iter().any(|(location, _)| (location ^ of) & BUS_AND_DEVICE == 0)
     }
 
-    /// The rank of a marked report among too many: 0 if it is not about the waves, 2 if it is of the capture's process, or
+    /// The rank of a marked report among too many: [`FOREIGN`] if it is not about the waves, 2 if it is of the capture's process, or
     /// without a process of its GPU, else 1. The lowest are removed first.
     fn rank(&self, fault: &Fault) -> u8 {
         let is_own = || match self.process.zip(fault.process) {
@@ -56,7 +60,7 @@ impl Own {
             None => fault.device.as_deref().and_then(location).is_some_and(|of| self.lists(of)),
         };
         match fault.is_of_waves() {
-            false => 0,
+            false => FOREIGN,
             true if is_own() => 2,
             true => 1,
         }
@@ -67,11 +71,52 @@ impl Own {
 /// the newest.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    list: VecDeque<Fault>,
+    list: VecDeque<Ranked>,
     own: Own,
     /// Whether later ones are older.
     is_reversed: bool,
     more: usize,
+}
+
+/// A report with its [`Own::rank`].
+#[derive(Debug)]
+struct Ranked {
+    rank: u8,
+    fault: Fault,
+}
+
+impl Ranked {
+    /// Whether both or none of two reports have an address.
+    fn is_like(&self, other: &Self) -> bool {
+        self.fault.address.is_some() == other.fault.address.is_some()
+    }
+
+    /// Whether two reports may be of one fault: no fact of one contradicts the other.
+    fn fits(&self, other: &Self) -> bool {
+        let (a, b) = (&self.fault, &other.fault);
+        // Most reports of a long log differ in their pages.
+        if a.address.zip(b.address).is_some_and(|(a, b)| !overlap(a, b)) {
+            return false;
+        }
+        count(Count::Steps, 1);
+        // A report that is not about the waves says nothing about one that may be.
+        (self.rank == FOREIGN) == (other.rank == FOREIGN)
+            && kind(a.kind, b.kind).is_some()
+            && !is_apart(a, b)
+            && agree(a.access.as_ref(), b.access.as_ref())
+            && a.may_share_origin(b)
+            && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
+            && agree(a.client.as_ref(), b.client.as_ref())
+            && agree(a.ring.as_ref(), b.ring.as_ref())
+            && agree(a.kernel.as_ref(), b.kernel.as_ref())
+            && agree(a.assertion.as_ref(), b.assertion.as_ref())
+    }
+
+    /// Adds the facts of another report of the same fault.
+    fn join(&mut self, other: Self, own: &Own) {
+        join(&mut self.fault, other.fault);
+        self.rank = own.rank(&self.fault);
+    }
 }
 
 /// The faults of [`Merged`].
@@ -96,43 +141,44 @@ impl Merged {
     }
 
     pub(super) fn has(&self, kind: FaultKind) -> bool {
-        self.list.iter().any(|fault| fault.kind == kind)
+        self.list.iter().any(|known| known.fault.kind == kind)
     }
 
     /// Adds a report to an earlier one of the same fault, else to the list. A report without an address joins another
     /// one with an address only at the end: until then another one may fit as well.
     pub(super) fn add(&mut self, mut fault: Fault) {
         self.own.mark(&mut fault);
-        let has_address = fault.address.is_some();
-        let is_like = |known: &Fault| known.address.is_some() == has_address;
-        if let Some(known) = self.list.iter_mut().find(|known| is_like(known) && fits(known, &fault)) {
-            join(known, fault);
+        let new = Ranked { rank: self.own.rank(&fault), fault };
+        if let Some(known) = self.list.iter_mut().find(|known| known.is_like(&new) && known.fits(&new)) {
+            known.join(new, &self.own);
             return;
         }
-        if self.list.iter().filter(|known| is_like(known)).count() < MAX_FAULTS {
+        let (mut like, mut least) = (0, new.rank);
+        for known in self.list.iter().filter(|known| known.is_like(&new)) {
+            (like, least) = (like + 1, least.min(known.rank));
+        }
+        if like < MAX_FAULTS {
             // At the end a report without an address may join another one: the list then keeps its maximum length.
-            self.list.push_back(fault);
+            self.list.push_back(new);
             return;
         }
         self.more += 1;
-        let rank = self.own.rank(&fault);
-        let least = self.list.iter().filter(|known| is_like(known)).map(|known| self.own.rank(known)).min();
-        let is_least = |known: &Fault| is_like(known) && Some(self.own.rank(known)) == least;
+        let is_least = |known: &Ranked| known.is_like(&new) && known.rank == least;
         let oldest = match self.is_reversed {
             // It is the oldest.
-            true => self.list.iter().rposition(is_least).filter(|_| least < Some(rank)),
-            false => self.list.iter().position(is_least).filter(|_| least <= Some(rank)),
+            true => self.list.iter().rposition(is_least).filter(|_| least < new.rank),
+            false => self.list.iter().position(is_least),
         };
         if let Some(oldest) = oldest {
             self.list.remove(oldest);
-            self.list.push_back(fault);
+            self.list.push_back(new);
         }
     }
 
     /// Adds all reports of another list.
     pub(super) fn extend(&mut self, other: Self) {
         self.more += other.more;
-        for fault in other.list {
+        for Ranked { fault, .. } in other.list {
             self.add(fault);
         }
     }
@@ -140,7 +186,7 @@ impl Merged {
     /// Brings the reports into the order of their lines, in a reversed log against it.
     pub(super) fn sort(&mut self, is_reversed: bool) {
         let list = self.list.make_contiguous();
-        list.sort_by_key(|fault| fault.place.as_ref().and_then(|place| place.line));
+        list.sort_by_key(|Ranked { fault, .. }| fault.place.as_ref().and_then(|place| place.line));
         if is_reversed {
             list.reverse();
         }
@@ -149,14 +195,14 @@ impl Merged {
     /// The faults.
     pub(super) fn finish(mut self) -> Faults {
         let mut index = 0;
-        while let Some(fault) = self.list.get(index) {
-            match self.fitting(index, fault) {
+        while let Some(known) = self.list.get(index) {
+            match self.fitting(index, known) {
                 Some(other) => {
                     let removed = self.list.remove(index);
                     // The removed report was before or after the other one.
                     let other = if other > index { other - 1 } else { other };
                     if let Some((known, removed)) = self.list.get_mut(other).zip(removed) {
-                        join(known, removed);
+                        known.join(removed, &self.own);
                     }
                 }
                 None => index += 1,
@@ -164,39 +210,31 @@ impl Merged {
         }
         while self.list.len() > MAX_FAULTS {
             self.more += 1;
-            let ranks = self.list.iter().map(|fault| self.own.rank(fault)).enumerate();
-            let least = ranks.min_by_key(|(_, rank)| *rank).map_or(0, |(at, _)| at);
-            self.list.remove(least);
+            let least = self.list.iter().enumerate().min_by_key(|(_, known)| known.rank);
+            self.list.remove(least.map_or(0, |(at, _)| at));
         }
-        Faults { faults: self.list.into(), more: self.more }
+        Faults { faults: self.list.into_iter().map(|known| known.fault).collect(), more: self.more }
     }
 
     /// For a report without an address: the only report with an address that fits.
-    fn fitting(&self, index: usize, fault: &Fault) -> Option<usize> {
-        if fault.address.is_some() {
+    fn fitting(&self, index: usize, report: &Ranked) -> Option<usize> {
+        if report.fault.address.is_some() {
             return None;
         }
-        let others =
-            self.list.iter().enumerate().filter(|(other, known)| *other != index && fits(known, fault));
-        let mut others = others.filter(|(_, known)| known.address.is_some());
+        let others = self.list.iter().enumerate().filter(|(other, _)| *other != index);
+        let mut others = others.filter(|(_, known)| known.fault.address.is_some() && known.fits(report));
         let (other, _) = others.next()?;
         others.next().is_none().then_some(other)
     }
 }
 
-/// Whether two reports may be of one fault: no fact of one contradicts the other.
-fn fits(a: &Fault, b: &Fault) -> bool {
-    // A report that is not about the waves says nothing about one that may be.
-    a.is_of_waves() == b.is_of_waves()
-        && kind(a.kind, b.kind).is_some()
-        && a.address.zip(b.address).is_none_or(|(a, b)| overlap(a, b))
-        && agree(a.access.as_ref(), b.access.as_ref())
-        && a.may_share_origin(b)
-        && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
-        && agree(a.client.as_ref(), b.client.as_ref())
-        && agree(a.ring.as_ref(), b.ring.as_ref())
-        && agree(a.kernel.as_ref(), b.kernel.as_ref())
-        && agree(a.assertion.as_ref(), b.assertion.as_ref())
+/// Whether one is a hang of a ring and the other one of queues: the kernel log names the ring of a hang in each row of it.
+fn is_apart(a: &Fault, b: &Fault) -> bool {
+    let is_of_queues = |fault: &Fault| {
+        let sources = std::iter::once(fault.source).chain(fault.also.iter().map(|also| also.source));
+        fault.ring.is_none() && sources.into_iter().any(|source| source == FaultSource::KernelLog)
+    };
+    a.kind == FaultKind::Hang && (a.ring.is_some() && is_of_queues(b) || b.ring.is_some() && is_of_queues(a))
 }
 
 /// Adds the facts of another report of the same fault.

@@ -312,6 +312,9 @@ impl Reported {
 #[path = "foreign_tests.rs"]
 mod foreign;
 #[cfg(test)]
+#[path = "kernel_log_tests.rs"]
+mod kernel;
+#[cfg(test)]
 #[path = "reports_tests.rs"]
 mod reports;
 #[cfg(test)]

@@ -1,16 +1,20 @@
 //! Joins rows of the kernel log to reports: by device, time and order. A log may be in reversed order (`journalctl -r`).
 
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
 use super::kernel_log::{Row, device};
 use super::merge::{Merged, Own};
 use super::runtime::access;
 use super::time::Time;
 use crate::arch::FaultStatus;
-use crate::capture::{
-    DRIVER, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, MAX_FAULTS,
-};
+use crate::capture::{DRIVER, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, agree};
 
-/// Maximum number of GPUs with a begun report.
+/// Maximum number of GPUs whose rows are joined at a time.
 const MAX_GPUS: usize = 64;
+
+/// Maximum number of a GPU's reports that wait for rows near them.
+const MAX_RECENT: usize = 64;
 
 /// The client of the memory hub of media and copies.
 const MMHUB: &str = "mmhub";
@@ -33,7 +37,10 @@ pub(super) fn apply(fault: &mut Fault, status: Option<FaultStatus>) {
         fault.client = None;
         return;
     }
-    fault.status = Some(format!("{:#010x}", status.0));
+    fault.status = Some(format!("{:#010x}", status.value()));
+    if !status.has_fields() {
+        return;
+    }
     fault.reasons = reasons(status);
     fault.has_all_reasons = true;
     let by_reason = access(&fault.reasons).filter(|access| *access == FaultAccess::Execute);
@@ -48,7 +55,8 @@ pub(super) fn name_hub(
     is_driver: Option<bool>,
     status: Option<FaultStatus>,
 ) {
-    if is_mmhub && fault.client.as_ref().is_none_or(|client| client.starts_with("TCP")) {
+    // It has no client of waves: the names are those of another hub.
+    if is_mmhub && fault.is_of_waves() {
         fault.client = Some(MMHUB.to_owned());
     }
     if is_driver.unwrap_or_else(|| status.is_some_and(FaultStatus::is_of_driver)) {
@@ -72,6 +80,14 @@ enum Rank {
     Client,
 }
 
+/// The place of a row among those of a hang.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum HangRank {
+    Ring,
+    Process,
+    Reset,
+}
+
 /// A report during reading.
 #[derive(Clone, Debug)]
 struct Begun {
@@ -89,9 +105,17 @@ struct Begun {
 }
 
 impl Begun {
-    /// Whether a row may be of this report.
-    fn is_of(&self, device: Option<&str>, time: Option<Time>) -> bool {
-        self.fault.device.as_deref() == device && Time::are_near(self.time, time)
+    fn new(time: Option<Time>, rank: Rank, fault: Fault) -> Self {
+        Self {
+            time,
+            rank,
+            fault,
+            status: None,
+            has_header: false,
+            is_mmhub: false,
+            is_driver: None,
+            has_client_zero: false,
+        }
     }
 
     /// The fault; `None`: neither its first row nor its page was read.
@@ -130,8 +154,8 @@ pub(super) struct KernelLog {
     reverse: Joined,
     /// The last row of each device.
     ranks: Vec<(Option<String>, Rank)>,
-    /// Whether the last row of a hang or process is that of a ring, which its process follows.
-    after_ring: Option<bool>,
+    /// The last row, if it is one of a hang.
+    hang: Option<(HangRank, Option<Time>)>,
     /// Number of rows that follow one before them in a report, and of the others.
     ascending: usize,
     descending: usize,
@@ -145,7 +169,7 @@ impl KernelLog {
             forward: Joined::new(Order::OldestFirst, own),
             reverse: Joined::new(Order::NewestFirst, own),
             ranks: Vec::new(),
-            after_ring: None,
+            hang: None,
             ascending: 0,
             descending: 0,
             first: None,
@@ -175,16 +199,23 @@ impl KernelLog {
                 self.ranks.push((device.clone(), rank));
             }
         }
-        let is_ring = match row {
-            Row::Hang { ring, .. } => ring.as_ref().map(|_| true),
-            Row::Process(_) => Some(false),
+        let hang = match row {
+            Row::Hang { ring: Some(_), .. } => Some((HangRank::Ring, time)),
+            Row::Process(_) => Some((HangRank::Process, time)),
+            Row::Hang { is_reset: true, .. } => Some((HangRank::Reset, time)),
             _ => None,
         };
-        if is_ring.is_some() {
-            self.ascending += usize::from((self.after_ring, is_ring) == (Some(true), Some(false)));
-            self.descending += usize::from((self.after_ring, is_ring) == (Some(false), Some(true)));
+        if let Some(((before, at), (rank, time))) = self.hang.zip(hang)
+            && Time::are_near(at, time)
+        {
+            let order = Time::compared(time, at).filter(|order| order.is_ne());
+            match order.unwrap_or_else(|| rank.cmp(&before)) {
+                Ordering::Greater => self.ascending += 1,
+                Ordering::Less => self.descending += 1,
+                Ordering::Equal => {}
+            }
         }
-        self.after_ring = is_ring;
+        self.hang = hang;
         for joined in [&mut self.forward, &mut self.reverse] {
             joined.row((device.as_deref(), time), (row, rank), place);
         }
@@ -192,11 +223,10 @@ impl KernelLog {
 
     /// The reports, and whether the log has the newest first.
     pub(super) fn finish(self) -> (Merged, bool) {
-        let is_later = |one: Option<Time>, other| one.zip(other).is_some_and(|(one, other)| one > other);
         let is_reversed = match self.descending.cmp(&self.ascending) {
-            std::cmp::Ordering::Greater => true,
-            std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Equal => is_later(self.first, self.last),
+            Ordering::Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => Time::compared(self.first, self.last).is_some_and(Ordering::is_gt),
         };
         let joined = if is_reversed { self.reverse } else { self.forward };
         (joined.finish(), is_reversed)
@@ -207,28 +237,29 @@ impl KernelLog {
 #[derive(Debug)]
 struct Joined {
     order: Order,
-    begun: Vec<Begun>,
-    hangs: Vec<BegunHang>,
-    /// In reversed order: processes whose hang or first row follows.
-    processes: Vec<(Option<String>, Option<Time>, u32)>,
+    gpus: VecDeque<Gpu>,
     reports: Merged,
-    /// GPUs and times of reports with a status: those with a status of 0 repeat it.
-    statuses: Vec<(Option<String>, Option<Time>)>,
-    /// Reports with a status of 0.
-    without: Vec<(Option<Time>, Fault)>,
 }
 
 impl Joined {
     fn new(order: Order, own: &Own) -> Self {
-        Self {
-            order,
-            begun: Vec::new(),
-            hangs: Vec::new(),
-            processes: Vec::new(),
-            reports: Merged::of(own.clone(), order == Order::NewestFirst),
-            statuses: Vec::new(),
-            without: Vec::new(),
-        }
+        let reports = Merged::of(own.clone(), order == Order::NewestFirst);
+        Self { order, gpus: VecDeque::new(), reports }
+    }
+
+    /// The rows of a GPU, and the reports. The oldest of too many GPUs ends.
+    fn gpu(&mut self, device: Option<&str>) -> (Option<&mut Gpu>, &mut Merged) {
+        let known = self.gpus.iter().position(|gpu| gpu.device.as_deref() == device);
+        let at = known.unwrap_or_else(|| {
+            if self.gpus.len() >= MAX_GPUS
+                && let Some(oldest) = self.gpus.pop_front()
+            {
+                oldest.finish(&mut self.reports);
+            }
+            self.gpus.push_back(Gpu { device: device.map(str::to_owned), ..Gpu::default() });
+            self.gpus.len() - 1
+        });
+        (self.gpus.get_mut(at), &mut self.reports)
     }
 
     fn row(
@@ -244,49 +275,33 @@ impl Joined {
             place: place.cloned(),
             ..Fault::default()
         };
+        let order = self.order;
+        if *row == Row::Ecc {
+            self.reports.add(new(FaultKind::Ecc));
+            return;
+        }
+        let (Some(gpu), reports) = self.gpu(device) else { return };
         let Some(rank) = rank else {
             match row {
-                Row::Process(process) => self.process(device, time, *process),
+                Row::Process(process) => gpu.process(order, time, *process),
                 Row::Hang { ring, is_reset } => {
-                    let process = self.process_before(device, time);
+                    let process = gpu.process_before(time);
                     let fault = Fault { ring: ring.clone(), process, ..new(FaultKind::Hang) };
                     self.hang(BegunHang { time, fault, is_reset: *is_reset });
                 }
-                _ => self.reports.add(new(FaultKind::Ecc)),
+                _ => {}
             }
             return;
         };
-        let begins = |begun: &Begun| match self.order {
+        let begins = |begun: &Begun| match order {
             Order::OldestFirst => rank <= begun.rank,
             Order::NewestFirst => rank >= begun.rank,
         };
-        let known = self.begun.iter().position(|begun| begun.fault.device.as_deref() == device);
-        let is_new = known
-            .and_then(|at| self.begun.get(at))
-            .is_none_or(|begun| begins(begun) || !begun.is_of(device, time));
-        if is_new {
-            if let Some(at) = known {
-                let before = self.begun.remove(at);
-                self.end(before);
-            }
-            let begun = Begun {
-                time,
-                rank,
-                fault: new(FaultKind::Page),
-                status: None,
-                has_header: false,
-                is_mmhub: false,
-                is_driver: None,
-                has_client_zero: false,
-            };
-            if let Some(oldest) = push(&mut self.begun, begun) {
-                self.end(oldest);
-            }
+        if gpu.begun.as_ref().is_none_or(|begun| begins(begun) || !Time::are_near(begun.time, time)) {
+            gpu.end(reports);
         }
-        let own = if rank == Rank::Header { self.process_before(device, time) } else { None };
-        let Some(begun) = self.begun.iter_mut().find(|begun| begun.fault.device.as_deref() == device) else {
-            return;
-        };
+        let own = if rank == Rank::Header { gpu.process_before(time) } else { None };
+        let begun = gpu.begun.get_or_insert_with(|| Begun::new(time, rank, new(FaultKind::Page)));
         begun.rank = rank;
         match row {
             Row::Header { is_mmhub, is_driver, process } => {
@@ -301,7 +316,7 @@ impl Joined {
                 begun.is_mmhub |= *is_mmhub;
             }
             Row::Status { status, is_mmhub } => {
-                begun.status = Some(FaultStatus(*status));
+                begun.status = Some(*status);
                 begun.is_mmhub |= *is_mmhub;
             }
             Row::Client { name, is_zero } => {
@@ -310,52 +325,19 @@ impl Joined {
             }
             Row::Process(_) | Row::Hang { .. } | Row::Ecc => {}
         }
-        if self.order == Order::NewestFirst && rank == Rank::Header {
-            let at = self.begun.iter().position(|begun| begun.fault.device.as_deref() == device);
-            if let Some(begun) = at.map(|at| self.begun.remove(at)) {
-                self.end(begun);
-            }
+        if order == Order::NewestFirst && rank == Rank::Header {
+            gpu.end(reports);
         }
-    }
-
-    /// Reads the row of a process: of the row before it, in reversed order of one after it.
-    fn process(&mut self, device: Option<&str>, time: Option<Time>, process: u32) {
-        if self.order == Order::NewestFirst {
-            push(&mut self.processes, (device.map(str::to_owned), time, process));
-            return;
-        }
-        let begun = self.begun.iter_mut().find(|begun| begun.is_of(device, time));
-        if let Some(begun) = begun.filter(|begun| begun.rank == Rank::Header && begun.fault.process.is_none())
-        {
-            begun.fault.process = Some(process);
-            return;
-        }
-        let is_of = |hang: &&mut BegunHang| {
-            hang.fault.device.as_deref() == device
-                && Time::are_near(hang.time, time)
-                && hang.fault.process.is_none()
-        };
-        if let Some(hang) = self.hangs.iter_mut().find(is_of) {
-            hang.fault.process = Some(process);
-        }
-    }
-
-    /// In reversed order: the process of the row that was read before.
-    fn process_before(&mut self, device: Option<&str>, time: Option<Time>) -> Option<u32> {
-        let is_of = |(of, at, _): &(Option<String>, Option<Time>, u32)| {
-            of.as_deref() == device && Time::are_near(*at, time)
-        };
-        let at = self.processes.iter().rposition(is_of)?;
-        Some(self.processes.remove(at).2)
     }
 
     /// Begins a hang, and ends the one before it of its device. A reset is that of the ring before it, whose row names no
     /// device in old kernels.
-    fn hang(&mut self, hang: BegunHang) {
-        let is_pair = |known: &BegunHang| {
-            let (ring, reset) = match self.order {
-                Order::OldestFirst => (known, &hang),
-                Order::NewestFirst => (&hang, known),
+    fn hang(&mut self, mut hang: BegunHang) {
+        let order = self.order;
+        let is_pair = |known: &mut BegunHang| {
+            let (ring, reset) = match order {
+                Order::OldestFirst => (&*known, &hang),
+                Order::NewestFirst => (&hang, &*known),
             };
             let devices = ring.fault.device.as_ref().zip(reset.fault.device.as_ref());
             ring.fault.ring.is_some()
@@ -363,63 +345,103 @@ impl Joined {
                 && Time::are_near(ring.time, reset.time)
                 && devices.is_none_or(|(ring, reset)| ring == reset)
         };
-        if let Some(at) = self.hangs.iter().position(is_pair) {
-            let known = self.hangs.remove(at);
-            let (mut ring, reset) = match self.order {
+        let known = self.gpus.iter_mut().find_map(|gpu| gpu.hang.take_if(&is_pair));
+        if let Some(known) = known {
+            let reset;
+            (hang, reset) = match order {
                 Order::OldestFirst => (known, hang),
                 Order::NewestFirst => (hang, known),
             };
-            ring.fault.process = ring.fault.process.or(reset.fault.process);
-            ring.fault.device = ring.fault.device.or(reset.fault.device);
-            self.hangs.push(ring);
-            return;
+            hang.fault.process = hang.fault.process.or(reset.fault.process);
+            hang.fault.device = hang.fault.device.or(reset.fault.device);
         }
-        if let Some(at) = self.hangs.iter().position(|known| known.fault.device == hang.fault.device) {
-            let before = self.hangs.remove(at);
-            self.reports.add(before.fault);
-        }
-        if let Some(oldest) = push(&mut self.hangs, hang) {
-            self.reports.add(oldest.fault);
+        let (Some(gpu), reports) = self.gpu(hang.fault.device.clone().as_deref()) else { return };
+        if let Some(before) = gpu.hang.replace(hang) {
+            reports.add(before.fault);
         }
     }
 
-    /// Ends a report: one with a status of 0 waits for the end of the log.
-    fn end(&mut self, begun: Begun) {
-        let (status, time) = (begun.status, begun.time);
-        let Some(mut fault) = begun.finish() else { return };
-        self.reports.mark(&mut fault);
-        if status.is_some_and(FaultStatus::is_known) && fault.is_of_waves() {
-            push(&mut self.statuses, (fault.device.clone(), time));
-        }
-        if status != Some(FaultStatus(0)) {
-            self.reports.add(fault);
-        } else if self.without.len() < MAX_FAULTS {
-            self.without.push((time, fault));
-        }
-    }
-
-    /// All reports. Those with a status of 0 repeat a report with a status, of their GPU and near in time, if there is one.
+    /// All reports.
     fn finish(mut self) -> Merged {
-        for begun in std::mem::take(&mut self.begun) {
-            self.end(begun);
-        }
-        for hang in std::mem::take(&mut self.hangs) {
-            self.reports.add(hang.fault);
-        }
-        for (time, fault) in self.without {
-            let is_repeated =
-                |(device, at): &(Option<String>, _)| *device == fault.device && Time::are_near(*at, time);
-            if !self.statuses.iter().any(is_repeated) {
-                self.reports.add(fault);
-            }
+        for gpu in self.gpus {
+            gpu.finish(&mut self.reports);
         }
         self.reports
     }
 }
 
+/// The last rows of a GPU.
+#[derive(Debug, Default)]
+struct Gpu {
+    device: Option<String>,
+    begun: Option<Begun>,
+    hang: Option<BegunHang>,
+    /// In reversed order: a process whose hang or first row follows.
+    process: Option<(Option<Time>, u32)>,
+    /// Reports near the last one of which a status of 0 may repeat one with a status: the statuses' processes.
+    known: VecDeque<(Option<Time>, Option<u32>)>,
+    /// Those with a status of 0.
+    zero: VecDeque<(Option<Time>, Fault)>,
+}
+
+impl Gpu {
+    /// Reads the row of a process: of the row before it, in reversed order of one after it.
+    fn process(&mut self, order: Order, time: Option<Time>, process: u32) {
+        if order == Order::NewestFirst {
+            self.process = Some((time, process));
+            return;
+        }
+        let begun = self.begun.as_mut().filter(|begun| Time::are_near(begun.time, time));
+        let header = begun.filter(|begun| begun.rank == Rank::Header && begun.fault.process.is_none());
+        let hang = self.hang.as_mut().filter(|hang| Time::are_near(hang.time, time));
+        if let Some(begun) = header {
+            begun.fault.process = Some(process);
+        } else if let Some(hang) = hang {
+            hang.fault.process = hang.fault.process.or(Some(process));
+        }
+    }
+
+    /// In reversed order: the process of the row that was read before.
+    fn process_before(&mut self, time: Option<Time>) -> Option<u32> {
+        self.process.take_if(|(at, _)| Time::are_near(*at, time)).map(|(_, process)| process)
+    }
+
+    /// Ends the begun report. A status of 0 repeats a report with a status of the same process, near in time, before it or
+    /// after it.
+    fn end(&mut self, reports: &mut Merged) {
+        let Some(begun) = self.begun.take() else { return };
+        let (status, time) = (begun.status, begun.time);
+        let Some(mut fault) = begun.finish() else { return };
+        reports.mark(&mut fault);
+        self.known.retain(|(at, _)| Time::are_near(*at, time));
+        while let Some((_, older)) = self.zero.pop_front_if(|(at, _)| !Time::are_near(*at, time)) {
+            reports.add(older);
+        }
+        if status.is_some_and(FaultStatus::is_known) && fault.is_of_waves() {
+            self.zero.retain(|(_, zero)| !agree(zero.process.as_ref(), fault.process.as_ref()));
+            self.known.retain(|(_, process)| *process != fault.process);
+            push(&mut self.known, (time, fault.process));
+        }
+        if status.is_none_or(|status| status.value() != 0) {
+            reports.add(fault);
+        } else if !self.known.iter().any(|(_, process)| agree(process.as_ref(), fault.process.as_ref()))
+            && let Some((_, oldest)) = push(&mut self.zero, (time, fault))
+        {
+            reports.add(oldest);
+        }
+    }
+
+    /// Ends all reports.
+    fn finish(mut self, reports: &mut Merged) {
+        self.end(reports);
+        self.zero.into_iter().map(|(_, fault)| fault).for_each(|fault| reports.add(fault));
+        self.hang.into_iter().for_each(|hang| reports.add(hang.fault));
+    }
+}
+
 /// Adds to a bounded list; returns the oldest entry that it replaces.
-fn push<T>(list: &mut Vec<T>, new: T) -> Option<T> {
-    let oldest = (list.len() >= MAX_GPUS).then(|| list.remove(0));
-    list.push(new);
+fn push<T>(list: &mut VecDeque<T>, new: T) -> Option<T> {
+    let oldest = (list.len() >= MAX_RECENT).then(|| list.pop_front()).flatten();
+    list.push_back(new);
     oldest
 }

@@ -1,5 +1,7 @@
 //! The time stamps of a log's lines, to tell rows of one report from those of another.
 
+use std::cmp::Ordering;
+
 use crate::import::text::{Cursor, find};
 
 /// Maximum milliseconds between the rows of a report: a console at 9,600 bits a second needs one for a row.
@@ -12,7 +14,7 @@ const DAY: u64 = 86_400_000;
 const MAX_BEFORE: usize = 80;
 
 /// A time stamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Time {
     /// Milliseconds since the kernel's start: `[ 6512.000001]`.
     SinceStart(u64),
@@ -25,6 +27,16 @@ impl Time {
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         let line = line.get(..line.len().min(MAX_BEFORE))?;
         since_start(line).map(Self::SinceStart).or_else(|| of_day(line).map(Self::OfDay))
+    }
+
+    /// The order of two times of one clock.
+    pub(super) fn compared(one: Option<Self>, other: Option<Self>) -> Option<Ordering> {
+        match (one?, other?) {
+            (Self::SinceStart(one), Self::SinceStart(other)) | (Self::OfDay(one), Self::OfDay(other)) => {
+                Some(one.cmp(&other))
+            }
+            _ => None,
+        }
     }
 
     /// Whether rows of both times may be of one report. Unknown times say nothing.
