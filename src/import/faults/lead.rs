@@ -74,8 +74,14 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
     }
 }
 
+/// Whether a text has two words in succession, as sentences have.
+pub(super) fn has_words(text: &[u8]) -> bool {
+    let words = || text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words().zip(words().skip(1)).any(|(one, other)| is_word(one) && is_word(other))
+}
+
 /// Whether source code compares with what follows a text.
-pub(super) fn is_compared(lead: &[u8]) -> bool {
+fn is_compared(lead: &[u8]) -> bool {
     lead.ends_with(b"==") || lead.ends_with(b"!=")
 }
 

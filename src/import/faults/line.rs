@@ -4,6 +4,7 @@ use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 
 use super::lead::Start::{self, Any, Before, Driver};
+use super::runtime::Wrapped;
 use super::{DEVICE_DUMP, MARK, assertion, device_dump, kernel_log, queue, runtime};
 use crate::capture::{Fault, FaultAddress, FaultSource, PAGE};
 use crate::clean::clean;
@@ -135,15 +136,15 @@ impl Grammar {
 
     /// Whether a line ends within a report, whose rest may be in the next one.
     pub(super) fn is_cut(&self, text: &[u8]) -> bool {
-        runtime::is_cut(text)
+        runtime::wrapped(text) == Some(Wrapped::Beginning)
             || find(text, queue::ABORT).is_some() && matches!(self.row(text), Some(Row::Begins(_)))
     }
 
-    /// Whether a line, joined of two, has a whole report.
+    /// Whether a line, joined of several, has a whole report.
     pub(super) fn is_whole(&self, text: &[u8]) -> bool {
         match self.row(text) {
             Some(Row::Whole(fault)) => {
-                !runtime::is_cut(text) && (fault.address.is_some() || fault.status.is_some())
+                fault.status.is_some() || runtime::wrapped(text) == Some(Wrapped::Whole)
             }
             _ => false,
         }
@@ -151,15 +152,12 @@ impl Grammar {
 
     /// The contents of a line; `None`: no report has such a line.
     pub(super) fn row(&self, text: &[u8]) -> Option<Row> {
-        if is_of_people(text) {
-            return None;
-        }
-        let (row, is_led) = self.rules.iter().find_map(|(mark, start, rule)| {
+        let (row, start, at) = self.rules.iter().find_map(|(mark, start, rule)| {
             let at = mark.find(text)?;
-            let row = rule(text, at + mark.needle().len())?;
-            let is_led = start.is_led(text, at) || is_alone(text, &row);
-            Some((row, is_led))
+            Some((rule(text, at + mark.needle().len())?, start, at))
         })?;
+        let is_alone = is_alone(text, &row);
+        let is_led = (start.is_led(text, at) || is_alone) && !is_of_people(text, at, is_alone);
         is_led.then_some(row)
     }
 }
@@ -173,13 +171,13 @@ fn is_alone(text: &[u8], row: &Row) -> bool {
         && reason.and_then(|text| text.strip_suffix(b".")).is_some_and(|text| !text.contains(&b'.'))
 }
 
-/// Whether people wrote a line: a traced or typed command, a comment, a search for messages, source code, a title.
-fn is_of_people(text: &[u8]) -> bool {
-    const STARTS: [&str; 27] = [
+/// Whether people wrote a line: a traced or typed command, a comment, a search for messages, source code, a title; `mark`:
+/// the offset of the message's mark. Names within a message are not words of its line.
+fn is_of_people(text: &[u8], mark: usize, is_alone: bool) -> bool {
+    const STARTS: [&str; 25] = [
         "+ ",
         "++ ",
         "$ ",
-        "# ",
         "// ",
         "-- ",
         "/* ",
@@ -195,7 +193,6 @@ fn is_of_people(text: &[u8]) -> bool {
         "def ",
         "assert ",
         "assert(",
-        "self.assert",
         "rg ",
         "ag ",
         "sed ",
@@ -204,12 +201,21 @@ fn is_of_people(text: &[u8]) -> bool {
         "Subject: ",
         "[PATCH",
     ];
-    const WITHIN: [&str; 3] = ["grep ", "pytest.raises(", ".assert"];
-    // LLVM's test runner begins the lines of a test's output so.
-    let text = text.trim_ascii_start();
-    let is_of_lit = text.starts_with(b"# | ");
-    !is_of_lit && STARTS.iter().any(|start| text.starts_with(start.as_bytes()))
-        || WITHIN.iter().any(|word| find(text, word).is_some())
+    const WITHIN: [&str; 2] = ["grep ", "pytest.raises("];
+    let start = text.trim_ascii_start();
+    // Protocols of tests (TAP, LLVM's lit) print output so.
+    let is_comment = start.strip_prefix(b"# ").is_some_and(|rest| {
+        !is_alone && ["| ", ":0:"].iter().all(|output| !rest.starts_with(output.as_bytes()))
+    });
+    let before = text.get(..mark).unwrap_or_default();
+    let is_call = |text: &[u8]| {
+        let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        from(text, end.unwrap_or(text.len())).starts_with(b"(")
+    };
+    is_comment
+        || STARTS.iter().any(|words| start.starts_with(words.as_bytes()))
+        || WITHIN.iter().any(|word| find(before, word).is_some())
+        || after(before, ".assert").is_some_and(is_call)
 }
 
 /// The parts of a line with one whole report each: threads of a program print into one line.

@@ -25,6 +25,7 @@ use self::device_dump::DeviceDump;
 use self::line::{Grammar, Row};
 use self::merge::Merged;
 use self::page_fault::KernelLog;
+use self::runtime::Wrapped;
 use self::writers::Writers;
 use super::Opened;
 use super::problem::{ImportError, problem};
@@ -125,10 +126,15 @@ impl Reader {
         if let Some((number, text)) = self.wrapped.take() {
             let rest = continuation(&text, line.text);
             let joined = [text.strip_suffix(b"\n").unwrap_or(&text), rest, end].concat();
-            if find(rest, MARK).is_none() && joined.len() < 2 * MAX_WRAPPED && self.grammar.is_whole(&joined)
-            {
-                self.parts(number, &joined);
-                return;
+            if find(rest, MARK).is_none() && joined.len() < 2 * MAX_WRAPPED {
+                if self.grammar.is_whole(&joined) {
+                    self.parts(number, &joined);
+                    return;
+                }
+                if runtime::wrapped(&joined) == Some(Wrapped::Beginning) {
+                    self.wrapped = Some((number, joined));
+                    return;
+                }
             }
             self.parts(number, &text);
         }

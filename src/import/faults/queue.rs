@@ -1,6 +1,6 @@
 //! Errors of queues: HSA's statuses, HIP's errors, and the debug agents' words for both.
 
-use super::lead::is_compared;
+use super::lead::{has_words, is_prefix};
 use super::line::{Row, after, from, name, process};
 use crate::capture::{Fault, FaultKind, FaultSource};
 use crate::import::text::{Cursor, find};
@@ -159,28 +159,88 @@ pub(super) fn status(text: &[u8], at: usize) -> Option<Row> {
     let end = start + name.as_ref()?.len();
     let is_fault = !matches!(kind, FaultKind::Launch | FaultKind::Queue);
     let source = FaultSource::Runtime;
-    (is_fault && is_message(text, start, end))
+    let words = STATUSES.iter().find(|status| status.4 == kind).map_or("", |(_, _, words, ..)| words);
+    (is_fault && is_message(text, (start, end), words))
         .then(|| Row::Whole(Fault { kind, status: name, source, ..Fault::default() }))
 }
 
-/// Whether a name or sentence at a range of a line is what a program prints: after the line's start, a colon or a word
-/// that leads to it, and before the line's end or a sign. In other places people write about it.
-fn is_message(text: &[u8], start: usize, end: usize) -> bool {
-    const WORDS: [&str; 10] =
-        ["error", "Error", "ERROR", "failed", "failure", "status", "with", "Returned", "returned", "code"];
+/// Whether a name or sentence at a range of a line is what a program prints: a reporter's words lead to it, or it is the
+/// whole message, perhaps with its description. In other places people write about it.
+fn is_message(text: &[u8], (start, end): (usize, usize), description: &str) -> bool {
+    const SIGNS: [&str; 11] = ["\n", ":", " :", ",", ".", ")", "'", "\"", " (", "(", "\\"];
     let before = text.get(..start).unwrap_or_default();
-    let quote = before.strip_suffix(b"'").or_else(|| before.strip_suffix(b"\"")).unwrap_or(before);
-    let lead = quote.trim_ascii_end();
-    let is_apart = lead.len() < quote.len();
-    let is_led = lead.is_empty()
-        || lead.ends_with(b"(")
-        || lead.ends_with(b"=")
-        || lead.ends_with(b"]")
-        || is_apart && (lead.ends_with(b":") || WORDS.iter().any(|word| lead.ends_with(word.as_bytes())));
-    const SIGNS: [&str; 10] = ["\n", ":", " :", ",", ".", ")", "'", "\"", " (", "("];
+    let quoted = before.strip_suffix(b"'").or_else(|| before.strip_suffix(b"\""));
+    let lead = quoted.unwrap_or(before).trim_ascii_end();
     let rest = from(text, end);
     let is_ended = rest.is_empty() || SIGNS.iter().any(|sign| rest.starts_with(sign.as_bytes()));
-    is_led && is_ended && !is_compared(lead)
+    let is_apart = lead.ends_with(b"(") || lead.len() < before.len();
+    let is_reported = is_ended && is_apart && is_of_reporter(lead, quoted.is_some()) && is_printed(lead);
+    let is_alone = || {
+        let is_open = lead.last().is_some_and(|last| b"=(<,&!".contains(last));
+        !is_open && is_prefix(before) && !has_words(lead) && is_whole(rest, quoted.map(|_| lead), description)
+    };
+    is_reported || is_alone()
+}
+
+/// Whether words lead to an error: `failed to launch:`, `error(`, `failed with`, `HIP failure 700 '`.
+fn is_of_reporter(lead: &[u8], is_quoted: bool) -> bool {
+    const NAMES: [&str; 9] =
+        ["error", "failed", "failure", "exception", "code", "status", "returned", "could", "unable"];
+    const VERBS: [&str; 5] = ["failed", "aborted", "terminated", "exited", "returned"];
+    let ends = |word: &[u8], names: &[&str]| names.iter().any(|name| word.ends_with(name.as_bytes()));
+    let lead = lead.to_ascii_lowercase();
+    let sign = lead.last().filter(|last| matches!(last, b':' | b'('));
+    let words = lead.get(..lead.len() - sign.iter().len()).unwrap_or_default();
+    let is_other = |byte: &u8| byte.is_ascii_digit() || b" #\"'\\".contains(byte);
+    let end = words.iter().rposition(|byte| !is_other(byte)).map_or(0, |at| at + 1);
+    let words = words.get(..end).unwrap_or_default();
+    if sign == Some(&b':') {
+        let clause = words.rsplit(|byte| matches!(byte, b':' | b']')).next().unwrap_or_default();
+        return clause.split(|byte| *byte == b' ').any(|word| ends(word, &NAMES));
+    }
+    if sign.is_some() || is_quoted {
+        return ends(words, &NAMES);
+    }
+    let verb = ["code", "error", "status", "with"]
+        .iter()
+        .fold(words, |words, part| words.strip_suffix(part.as_bytes()).unwrap_or(words).trim_ascii_end());
+    ends(verb, &VERBS)
+}
+
+/// Whether a program prints a text, not source code or configuration: its last quotation mark closes a value, or is behind
+/// the prefix of a log or an exception's name.
+fn is_printed(lead: &[u8]) -> bool {
+    let Some(at) = lead.iter().rposition(|byte| b"\"'`".contains(byte)) else { return true };
+    let outside = lead.get(..at).unwrap_or_default();
+    let is_exception = ["Error(", "Exception("].iter().any(|name| outside.ends_with(name.as_bytes()));
+    let is_value = || {
+        let outside = outside.trim_ascii_end();
+        is_prefix(lead.get(..=at).unwrap_or_default())
+            && !outside.ends_with(b" =")
+            && !outside.ends_with(b",")
+    };
+    outside.last().is_some_and(u8::is_ascii_alphanumeric) || is_exception || is_value()
+}
+
+/// Whether behind an error only its number, its description and the end of its line or value follow; `value`: the text
+/// before the quotation mark of one.
+fn is_whole(rest: &[u8], value: Option<&[u8]>, description: &str) -> bool {
+    let mut cursor = Cursor::new(rest);
+    cursor.spaces();
+    if cursor.take("(") {
+        let _ = cursor.decimal();
+        let _ = cursor.take(")");
+    }
+    if cursor.take(":") && find(cursor.rest, description).is_some() {
+        return true;
+    }
+    let rest = cursor.rest.trim_ascii();
+    let Some(lead) = value else { return matches!(rest, b"" | b".") };
+    let behind = rest.split_first().filter(|(first, _)| b"\"'".contains(first));
+    behind.is_some_and(|(_, rest)| match rest.first() {
+        None => true,
+        Some(next) => lead.ends_with(b":") && b",}".contains(next),
+    })
 }
 
 /// HIP's errors, by name or number.
@@ -198,10 +258,10 @@ fn of_hip(kind: FaultKind) -> Row {
 
 /// `hipErrorIllegalAddress (700)`
 pub(super) fn code(text: &[u8], at: usize) -> Option<Row> {
-    let (name, .., kind) = ERRORS
+    let (name, words, _, kind) = ERRORS
         .iter()
         .find(|(name, ..)| text.get(..at).is_some_and(|text| text.ends_with(name.as_bytes())))?;
-    is_message(text, at - name.len(), at).then(|| of_hip(*kind))
+    is_message(text, (at - name.len(), at), words).then(|| of_hip(*kind))
 }
 
 /// `HIP error: an illegal memory access was encountered`
@@ -210,25 +270,25 @@ pub(super) fn sentence(text: &[u8], at: usize) -> Option<Row> {
     let (_, words, _, kind) = ERRORS.iter().find(|(_, words, ..)| before.ends_with(words.as_bytes()))?;
     let start = at - words.len();
     let start = if before.get(..start)?.ends_with(b"an ") { start - 3 } else { start };
-    is_message(text, start, at).then(|| of_hip(*kind))
+    is_message(text, (start, at), words).then(|| of_hip(*kind))
 }
 
 /// `hipError_t(719)`
 pub(super) fn number(text: &[u8], at: usize) -> Option<Row> {
     let mut cursor = Cursor::new(from(text, at));
     let number = cursor.decimal().filter(|_| cursor.rest.starts_with(b")"))?;
-    let (.., kind) = ERRORS.iter().find(|(_, _, of, _)| *of == number)?;
+    let (_, words, _, kind) = ERRORS.iter().find(|(_, _, of, _)| *of == number)?;
     let (start, end) = (at.checked_sub("hipError_t(".len())?, text.len() - cursor.rest.len() + 1);
     let is_of_line = matches!(text.get(end), None | Some(b' '));
-    (is_of_line || is_message(text, start, end)).then(|| of_hip(*kind))
+    (is_of_line || is_message(text, (start, end), words)).then(|| of_hip(*kind))
 }
 
 /// The kernel in `Kernel 'omp target in main @ 12 (__omp_offloading_10303_b_main_l12)'` of LLVM's runtime: the line
 /// before its report, behind any prefix.
 pub(super) fn offload_kernel(text: &[u8], at: usize) -> Option<Row> {
     let rest = from(text, at);
-    let end = rest.iter().rposition(|byte| *byte == b'\'')?;
-    let rest = rest.get(..end)?;
+    // A report in its line has facts of its own.
+    let rest = rest.trim_ascii_end().strip_suffix(b"'")?;
     let symbol = match (rest.iter().rposition(|byte| *byte == b'('), rest.strip_suffix(b")")) {
         (Some(open), Some(inner)) => inner.get(open + 1..)?,
         _ => rest,

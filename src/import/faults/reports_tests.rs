@@ -153,6 +153,44 @@ fn wrapped_lines_are_joined() {
     );
 }
 
+/// Wherever a terminal or a pipe breaks a report, and into how many lines.
+#[test]
+fn reports_are_joined_from_each_break() {
+    const AGENT: &str = "Memory access fault by GPU node-1 (Agent handle: 0x5635e3db2590) on address 0x7f0000201000. Reason: Page not present or supervisor privilege.";
+    const INEXACT: &str = "Memory access fault by GPU node-1 on address 0x7f0000201000 (may not be exact address). Reason: Write access to a read-only page.";
+    const OFFLOAD: &str = "Memory access fault by GPU 1 (agent 0x55) at virtual address 0x7f0000201000. Reasons: Page not present or supervisor privilege";
+    let whole = |text: &str| {
+        let [fault] = &*faults(text) else { panic!("{text}") };
+        (fault.address, fault.node, fault.reasons.clone())
+    };
+    for report in [AGENT, INEXACT, OFFLOAD] {
+        let expected = whole(&format!("{report}\n"));
+        assert_eq!((expected.0.unwrap().start, expected.1), (PAGE, Some(1)));
+        let first = "Memory access fault ".len();
+        let last = report.find("Reasons: ").map_or(report.len(), |at| at + "Reasons: ".len());
+        for end in first..last {
+            for prefix in ["", "app-1  | "] {
+                let (one, other) = report.split_at(end);
+                let text = format!("{prefix}{one}\n{prefix}{other}\nAborted (core dumped)\n");
+                assert_eq!(whole(&text), expected, "{text}");
+            }
+        }
+        for [first, second] in [[20, 29], [28, 40], [45, 60], [30, 62]] {
+            let (one, rest) = report.split_at(first);
+            let (other, last) = rest.split_at(second - first);
+            let text = format!("{one}\n{other}\n{last}\nAborted (core dumped)\n");
+            assert_eq!(whole(&text), expected, "{text}");
+        }
+    }
+    // Lines that do not continue it are read by themselves.
+    let row = page_fault("amdgpu 0000:03:00.0", 7, PAGE + 0x1000, "TCP (0x8)");
+    for cut in [40, 70, AGENT.len() - 9] {
+        let text = format!("{}\n{row}", &AGENT[..cut]);
+        let found = faults(&text);
+        assert_eq!(found.iter().filter_map(|fault| fault.process).collect::<Vec<_>>(), [7], "{text}");
+    }
+}
+
 #[test]
 fn a_register_of_ones_was_not_read() {
     let text =
@@ -299,6 +337,148 @@ fn words_about_reports_are_none() {
     ] {
         check(text, &[]);
     }
+}
+
+/// Names and sentences of errors in configuration, source code, names of tests and prose.
+#[test]
+fn names_of_errors_alone_are_none() {
+    for text in [
+        "config: retry_on = \"hipErrorIllegalAddress\"\n",
+        "retry_on=hipErrorIllegalAddress\n",
+        "error = hipErrorLaunchFailure\n",
+        "message = \"HIP error: an illegal memory access was encountered\"\n",
+        "std::cerr << \"HIP error: an illegal memory access was encountered\" << std::endl;\n",
+        "os << \"hipErrorIllegalAddress\";\n",
+        "    fprintf(stderr, \"HIP error: unspecified launch failure\\n\");\n",
+        "log.error('HIP error: device-side assert triggered')\n",
+        "ignoring errors with hipErrorIllegalAddress, hipErrorAssert\n",
+        "skips launches with hipErrorLaunchFailure\n",
+        "test/foo (hipErrorIllegalAddress) ... ok\n",
+        "[  OK  ] Codes/Name.Of (hipErrorAssert)\n",
+        "ENUM(HSA_STATUS_ERROR_EXCEPTION)\n",
+        "HIP_NAME(hipErrorLaunchFailure),\n",
+        "    \"hipErrorIllegalAddress\",\n",
+        "CODES = [\"hipErrorIllegalAddress\", \"hipErrorAssert\"]\n",
+        "handler registered for error hipErrorIllegalAddress\n",
+        "the handler of status HSA_STATUS_ERROR_MEMORY_FAULT, too\n",
+        "INFO: retry on errors: hipErrorIllegalAddress, hipErrorAssert\n",
+        "INFO: retry on errors: hipErrorIllegalAddress\n",
+        "known codes: hipErrorLaunchFailure (719), hipErrorAssert (710)\n",
+        "hipErrorLaunchFailure: the kernel failed to launch (documentation)\n",
+        "hipErrorAssert: a device-side assert, see above\n",
+        "HSA_STATUS_ERROR_EXCEPTION: wave traps end with it\n",
+        "hipErrorIllegalAddress, hipErrorAssert and others\n",
+        "the docs explain that an illegal memory access was encountered.\n",
+    ] {
+        check(text, &[]);
+    }
+}
+
+/// Forms of HIP's errors by HIP's log, RCCL, Kokkos, GROMACS, ROCm's examples, llama.cpp and programs.
+#[test]
+fn errors_behind_the_words_of_a_reporter_are_read() {
+    use FaultKind::Memory;
+    for (text, kind) in [
+        (
+            ":3:hip_device_runtime.cpp :620 : 1 us: [pid:1 tid:0x7f] hipDeviceSynchronize: Returned hipErrorIllegalAddress : \n",
+            Memory,
+        ),
+        (
+            "hipDeviceSynchronize() error( hipErrorIllegalAddress): an illegal memory access was encountered a.cpp:12\n",
+            Memory,
+        ),
+        ("HIP error #700 (hipErrorIllegalAddress): an illegal memory access was encountered.\n", Memory),
+        (
+            "n1:7:9 [0] transport.cc:12 NCCL WARN HIP failure 700 'an illegal memory access was encountered'\n",
+            Memory,
+        ),
+        ("error: 'unspecified launch failure'(719) at main.hip:7\n", Queue),
+        ("ROCm error: unspecified launch failure\n", Queue),
+        ("hipMemcpy failed with hipErrorIllegalAddress\n", Memory),
+        ("hipMemcpy failed with error hipErrorLaunchFailure (719)\n", Queue),
+        ("hipMemcpy failed with error code hipErrorLaunchFailure\n", Queue),
+        ("kernel launch failed: hipErrorIllegalAddress (700)\n", Memory),
+        ("hipErrorIllegalAddress\n", Memory),
+        ("[rank3]: hipErrorIllegalAddress(700)\n", Memory),
+        ("an illegal memory access was encountered\n", Memory),
+        (
+            "Caught RuntimeError('HIP error: an illegal memory access was encountered\\nHIP kernel errors')\n",
+            Memory,
+        ),
+        ("time=12 level=error msg=\"HIP error: an illegal memory access was encountered\"\n", Memory),
+        ("{\"level\": \"error\", \"error\": \"hipErrorIllegalAddress\", \"rank\": 3}\n", Memory),
+        (
+            "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory beyond the largest legal address.\n",
+            Aperture,
+        ),
+        (
+            "E1 could not synchronize on CUDA context: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered :: *** Begin\n",
+            Memory,
+        ),
+        ("INTERNAL: Failed to launch: hipErrorLaunchFailure (719) in f\n", Queue),
+        ("can't launch: HIP error: device-side assert triggered\n", Assertion),
+    ] {
+        check(text, &[(kind, None, &[])]);
+    }
+}
+
+/// Words of commands count before the message, not in names within it.
+#[test]
+fn names_within_a_message_do_not_hide_it() {
+    for process in ["zgrep", "grep x", "a.assert(b)", "pytest.raises("] {
+        let text = page_fault("amdgpu 0000:03:00.0", 5, PAGE, "TCP (0x8)")
+            .replace("pid:32770)", &format!("pid:32770, for process {process} pid 5 thread {process} pid 5)"))
+            .replace("app pid 5", &format!("{process} pid 5"));
+        let found = faults_of(&text, Some(4242));
+        let facts: Vec<_> = found.iter().map(|fault| (fault.process, fault.foreign())).collect();
+        assert_eq!(facts, [(Some(5), Some(Foreign::Process))], "{text}");
+    }
+    for text in [
+        "/src/x.hip:12: void f(): Device-side assertion `t.assert_ok()' failed.\n",
+        "/src/x.assert.hip:12: void f(): Device-side assertion `t' failed.\n",
+        "/src/x.hip:12: void f(): Device-side assertion `grep (t)' failed.\n",
+    ] {
+        check(text, &[(Assertion, None, &[])]);
+    }
+    // Test protocols print a program's output as remarks.
+    for text in [
+        "# Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.\n",
+        "    # Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown.\n",
+    ] {
+        check(text, &[(Page, Some(PAGE), &[])]);
+    }
+    check(
+        "# :0:rocdevice.cpp :2984: 1 us: Callback: Queue 0x7e aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL. code: 0x1016\n",
+        &[(Exception, None, &[])],
+    );
+    for text in [
+        "# Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Unknown. is what it prints\n",
+        "# HIP error: an illegal memory access was encountered\n",
+        "# ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3\n",
+        "        self.assertIn(\"HIP error: device-side assert triggered\", text)\n",
+        "zgrep 'amdgpu: GPU reset begin!' log\n",
+    ] {
+        check(text, &[]);
+    }
+}
+
+/// A kernel's name may be before the report in its line.
+#[test]
+fn a_kernel_s_name_does_not_hide_a_report_in_its_line() {
+    const REPORT: &str =
+        "Memory access fault by GPU 1 (agent 0x55) at virtual address 0x7f0000201000. Reasons: Unknown (0)";
+    for text in [
+        format!("AMDGPU error: Kernel 'x' : {REPORT}\n"),
+        format!("OFFLOAD ERROR: Kernel 'omp target in main @ 7 (__omp_offloading_10_7_main_l7)': {REPORT}\n"),
+    ] {
+        check(&text, &[(Page, Some(PAGE), &[])]);
+    }
+    check(
+        "Kernel 'x': HIP error: an illegal memory access was encountered\n",
+        &[(FaultKind::Memory, None, &[])],
+    );
+    let apart = format!("OFFLOAD ERROR: Kernel 'x (y)' \r\nOFFLOAD ERROR: {REPORT}\n");
+    assert_eq!(faults(&apart)[0].kernel.as_deref(), Some("y"));
 }
 
 /// A program's words without a line's end, and the values of other programs' logs.

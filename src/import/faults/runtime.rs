@@ -77,11 +77,64 @@ pub(super) fn node(text: &[u8], at: usize) -> Option<Row> {
     (!cursor.rest.is_empty() && cursor.rest.trim_ascii().is_empty()).then_some(Row::Node(number))
 }
 
-/// Whether a line has a report that its end cuts, by ROCm's runtime: the next line may have the rest.
-pub(super) fn is_cut(text: &[u8]) -> bool {
-    find(text, MARK).is_some_and(|at| {
-        let rest = from(text, at + MARK.len());
-        rest.starts_with(b"by GPU node-") && after(rest, "Reason: ").is_none_or(|text| !text.contains(&b'.'))
+/// The rest of a line from a runtime's message on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrapped {
+    /// A beginning of the message: the next line may have more of it.
+    Beginning,
+    /// The whole message.
+    Whole,
+}
+
+/// ROCm's reasons (`runtime.cpp`, `VMFaultHandler`).
+const REASONS: [&str; 9] = [
+    "Page not present or supervisor privilege",
+    "Write access to a read-only page",
+    "Execute access to a page marked NX",
+    "Host access only",
+    "ECC failure (if supported by HW)",
+    "DRAM ECC failure",
+    "SRAM ECC failure",
+    "Generic hang recovery",
+    "Unknown",
+];
+
+/// How much of a message with an address a line has at its end. `None`: none, or other words.
+pub(super) fn wrapped(text: &[u8]) -> Option<Wrapped> {
+    let at = memchr::memmem::rfind(text, MARK.as_bytes())?;
+    let mut line = Vec::new();
+    // Numbers become one sign.
+    for byte in from(text, at + MARK.len()).trim_ascii_end() {
+        let is_number = match line.last() {
+            Some(b'#') if line.ends_with(b"0x#") => byte.is_ascii_hexdigit(),
+            Some(b'#') => byte.is_ascii_digit(),
+            _ if line.ends_with(b"0x") => byte.is_ascii_hexdigit(),
+            _ => byte.is_ascii_digit() && (line.ends_with(b"node-") || line.ends_with(b"by GPU ")),
+        };
+        match (is_number, line.last()) {
+            (true, Some(b'#')) => {}
+            (true, _) => line.push(b'#'),
+            (false, _) => line.push(*byte),
+        }
+    }
+    let known =
+        |message: String| match (line.starts_with(message.as_bytes()), message.as_bytes().starts_with(&line))
+        {
+            (true, _) => Some(Wrapped::Whole),
+            (false, true) => Some(Wrapped::Beginning),
+            (false, false) => None,
+        };
+    let addresses = ["0x#", "(nil)"];
+    let offload =
+        addresses.iter().map(|at| format!("by GPU # (agent 0x#) at virtual address {at}. Reasons: "));
+    let mut found = offload.filter_map(known);
+    let agents = ["", " (Agent handle: 0x#)"];
+    let rocm = agents.iter().flat_map(|agent| addresses.iter().map(move |at| (agent, at)));
+    let rocm = rocm.flat_map(|(agent, at)| {
+        ["", INEXACT].map(|remark| format!("by GPU node-#{agent} on address {at}{remark}. Reason: "))
+    });
+    found.next().or_else(|| {
+        rocm.flat_map(|message| REASONS.map(|reason| format!("{message}{reason}."))).find_map(known)
     })
 }
 
