@@ -94,9 +94,11 @@ pub(super) fn failing_page(text: &[u8], at: usize) -> Option<line::Row> {
     Some(row(Row::Page { address: FaultAddress { bytes: PAGE, ..address }, is_mmhub: false }))
 }
 
-/// `at page 0x0000000100801000 from 27`, before Linux 5.1.
+/// `at page 0x0000000100801000 from 27` before Linux 5.1, `at address 0x00007f0000201000 from 27` in some of them.
 pub(super) fn old_page(text: &[u8], at: usize) -> Option<line::Row> {
-    page(text, at.checked_sub("0x".len())?)
+    let start = at.checked_sub("0x".len())?;
+    let is_page = is_of_driver(text.get(..start)?) && find(from(text, at), " from ").is_some();
+    is_page.then(|| page(text, start))?
 }
 
 /// The driver pads the register behind the colon; RADV has a blank there, and pads nothing.

@@ -243,3 +243,47 @@ fn floods_of_reports_cost_bounded_work() {
         assert!(steps < most * REPORTS, "{steps} comparisons of {REPORTS} reports");
     }
 }
+
+/// Rows of one report are at most 5 s apart; a clock may restart, and have days.
+#[test]
+fn rows_far_apart_are_of_different_reports() {
+    for [first, later] in [
+        ["[ 100.0]", "[ 9000.0]"],
+        ["[ 9000.0]", "[ 12.0]"],
+        ["Sep 10 09:37:08 host kernel:", "Sep 12 09:37:08 host kernel:"],
+        ["[Wed Sep  9 09:37:08 2026]", "[Thu Sep 10 09:37:08 2026]"],
+        ["2026-09-10T09:37:08,5+02:00", "2026-09-11T09:37:08,5+02:00"],
+    ] {
+        let text = page_fault(&format!("{first} {GPU}"), 9214, PAGE, "TCP (0x8)");
+        let rows: Vec<_> = text.lines().collect();
+        let [head, rest] = [&rows[..2], &rows[2..]].map(|rows| rows.join("\n") + "\n");
+        for text in [head.clone() + &rest.replace(first, later), rest.replace(first, later) + &head] {
+            let found = faults(&text);
+            let mut facts: Vec<_> =
+                found.iter().map(|fault| (fault.process, fault.address.is_some())).collect();
+            facts.sort_unstable();
+            assert_eq!(facts, [(None, true), (Some(9214), false)], "{text}");
+        }
+        assert_eq!(faults(&(head + &rest)).len(), 1);
+    }
+    let text = page_fault(&format!("Sep 10 23:59:59 host kernel: {GPU}"), 7, PAGE, "TCP (0x8)");
+    let midnight = text.replacen("Sep 10 23:59:59", "Sep 11 00:00:01", 5).replacen(
+        "Sep 11 00:00:01",
+        "Sep 10 23:59:59",
+        2,
+    );
+    assert_eq!(faults(&midnight).len(), 1, "{midnight}");
+}
+
+/// HIP's and the runtime's rows of one fault are one: the page, its reason and the kernel.
+#[test]
+fn the_runtimes_of_rocm_7_report_one_fault() {
+    let text = "Warning: Queue error - HSA_STATUS_ERROR_MEMORY_FAULT\n\
+                :0:rocdevice.cpp :3678: 8 us:  Memory Fault Error [host: node7, GPU index: 0, faulting addr: 0x7f0000201000, kernel: f(int*)]\n\
+                Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Page not present or supervisor privilege.\n";
+    let [fault] = &*faults(text) else { panic!("{text}") };
+    assert_eq!(
+        (fault.kernel.as_deref(), fault.node, &*fault.reasons),
+        (Some("f(int*)"), Some(1), &[NotPresent][..])
+    );
+}

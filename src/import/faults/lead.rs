@@ -15,7 +15,7 @@ pub(super) enum Start {
 }
 
 /// Names with which the driver begins its lines.
-const DRIVERS: [&str; 6] = ["amdgpu", "amdkfd", "drmn", "[drm", "[gfxhub", "[mmhub"];
+const DRIVERS: [&str; 8] = ["amdgpu", "amdkfd", "kfd2kgd: ", "kfd: ", "drmn", "[drm", "[gfxhub", "[mmhub"];
 
 /// Whether the driver printed a line: its name is before the message.
 pub(super) fn is_of_driver(before: &[u8]) -> bool {

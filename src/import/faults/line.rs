@@ -30,6 +30,8 @@ pub(super) enum Row {
     Assertion(Fault),
     /// The name of the kernel whose queue a later line reports.
     KernelName(String),
+    /// The queue of the kernel that a line before names.
+    KernelQueue(u64),
     /// A line of the kernel log.
     Kernel(kernel_log::Row),
     /// A line of a device core dump.
@@ -51,7 +53,7 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, the start of its message, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Start, Rule); 57] = [
+const RULES: [(&str, Start, Rule); 63] = [
     ("Kernel '", Any, queue::offload_kernel),
     (MARK, Before(1), runtime::access_fault),
     ("Memory exception on virtual address ", Before(0), runtime::memory_exception),
@@ -64,10 +66,13 @@ const RULES: [(&str, Start, Rule); 57] = [
     ("Faulting page: ", Before(0), runtime::faulting_page),
     ("xxx (", Any, runtime::masked_page),
     ("Kernel Name: ", Before(0), queue::kernel_name),
+    (" HWq=0x", Any, queue::kernel_queue),
     ("Queue error state in GPU agent: ", Before(0), queue::error_state),
     ("Queue ID: ", Before(0), queue::error_state_reason),
     (queue::ABORT, Any, queue::abort),
+    ("Memory Fault Error [", Before(0), queue::memory_fault),
     ("Queue error (", Before(0), queue::error),
+    ("Queue error - HSA_STATUS_ERROR_MEMORY_FAULT", Before(0), queue::suppressed),
     ("HSA_STATUS_ERROR_", Any, queue::status),
     ("illegal memory access was encountered", Any, queue::sentence),
     ("unspecified launch failure", Any, queue::sentence),
@@ -85,6 +90,8 @@ const RULES: [(&str, Start, Rule); 57] = [
     (" reset succeeded", Driver, kernel_log::ring_reset),
     (" reset failed", Driver, kernel_log::ring_reset),
     ("qcm fence wait loop timeout expired", Driver, kernel_log::alone),
+    ("Queue preemption failed for queue with doorbell_id: ", Driver, kernel_log::hang_of_queues),
+    ("cp queue preemption time out", Driver, kernel_log::hang_of_queues),
     (
         "The cp might be in an unrecoverable state due to an unsuccessful queues preemption",
         Driver,
@@ -105,6 +112,7 @@ const RULES: [(&str, Start, Rule); 57] = [
     ("page fault (", Driver, kernel_log::header),
     ("page starting at address ", Driver, kernel_log::page),
     ("at page 0x", Driver, kernel_log::old_page),
+    ("  at address 0x", Driver, kernel_log::old_page),
     ("Failing VM page: ", Driver, kernel_log::failing_page),
     ("PROTECTION_FAULT_STATUS:", Driver, kernel_log::status),
     ("PROTECTION_FAULT_STATUS_LO32:", Driver, kernel_log::status),

@@ -228,13 +228,15 @@ impl Merged {
     }
 }
 
-/// Whether one is a hang of a ring and the other one of queues: the kernel log names the ring of a hang in each row of it.
+/// Whether two reports of the kernel log are of different faults: its rows are joined by their times, so none lacks the
+/// page of another one, or the ring.
 fn is_apart(a: &Fault, b: &Fault) -> bool {
-    let is_of_queues = |fault: &Fault| {
+    let is_of_log = |fault: &Fault| {
         let sources = std::iter::once(fault.source).chain(fault.also.iter().map(|also| also.source));
-        fault.ring.is_none() && sources.into_iter().any(|source| source == FaultSource::KernelLog)
+        sources.into_iter().any(|source| source == FaultSource::KernelLog)
     };
-    a.kind == FaultKind::Hang && (a.ring.is_some() && is_of_queues(b) || b.ring.is_some() && is_of_queues(a))
+    let differ = a.address.is_some() != b.address.is_some() || a.ring.is_some() != b.ring.is_some();
+    differ && is_of_log(a) && is_of_log(b)
 }
 
 /// Adds the facts of another report of the same fault.

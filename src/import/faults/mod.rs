@@ -32,6 +32,7 @@ use super::problem::{ImportError, problem};
 use super::text::{Line, Lines, find, prefix};
 use crate::capture::{
     Capture, Fault, FaultAddress, FaultKind, FaultSource, FileLocation, MAX_FAULTS, Problem, Provenance,
+    agree,
 };
 use crate::clean::clean;
 
@@ -47,6 +48,9 @@ pub(super) const DEVICE_DUMP: &str = "**** AMDGPU Device Coredump ****";
 
 /// Maximum number of lines between the name of a kernel and the report on its queue.
 const MAX_APART: usize = 16;
+
+/// Maximum number of kernels before such a report.
+const MAX_KERNELS: usize = 64;
 
 /// Maximum bytes of a line whose rest may be in the next one.
 const MAX_WRAPPED: usize = 1 << 10;
@@ -89,8 +93,8 @@ pub(super) struct Reader {
     begun: Option<Fault>,
     kernel_log: KernelLog,
     device_dump: DeviceDump,
-    /// The kernel that a line before names, and the line's number.
-    kernel: Option<(usize, String)>,
+    /// The kernels that lines before name, with the lines' numbers and the kernels' queues.
+    kernels: Vec<(usize, String, Option<u64>)>,
     /// A failed assertion that hosts print, too.
     assertion: Option<Fault>,
     /// A line whose rest may be in the next one.
@@ -113,7 +117,7 @@ impl Reader {
             merged: Merged::of(own, false),
             begun: None,
             device_dump: DeviceDump::default(),
-            kernel: None,
+            kernels: Vec::new(),
             assertion: None,
             wrapped: None,
             writers: Writers::default(),
@@ -125,8 +129,13 @@ impl Reader {
         let end: &[u8] = if line.ended { b"\n" } else { b"" };
         if let Some((number, text)) = self.wrapped.take() {
             let rest = continuation(&text, line.text);
-            let joined = [text.strip_suffix(b"\n").unwrap_or(&text), rest, end].concat();
-            if find(rest, MARK).is_none() && joined.len() < 2 * MAX_WRAPPED {
+            let text = text.strip_suffix(b"\n").unwrap_or(&text);
+            // A line may be broken at a blank, which mail programs remove, or behind a sentence.
+            let joined = |between: &str| [text, between.as_bytes(), rest, end].concat();
+            for joined in ["", " ", ". "].map(joined) {
+                if find(rest, MARK).is_some() || joined.len() >= 2 * MAX_WRAPPED {
+                    break;
+                }
                 if self.grammar.is_whole(&joined) {
                     self.parts(number, &joined);
                     return;
@@ -136,7 +145,7 @@ impl Reader {
                     return;
                 }
             }
-            self.parts(number, &text);
+            self.parts(number, &[text, b"\n"].concat());
         }
         self.writers.line(line.text);
         if !self.grammar.has_mark(line.text) {
@@ -164,12 +173,12 @@ impl Reader {
             Some(FileLocation { file: self.file.clone(), line: Some(number), ..FileLocation::default() });
         match row {
             Row::Whole(fault) => {
-                let kernel = self.kernel_before(number, &fault);
+                let kernel = self.kernel_before(number, text, &fault);
                 self.merged.add(Fault { kernel, place, ..fault });
             }
             Row::Begins(fault) => {
                 self.end();
-                let kernel = self.kernel_before(number, &fault);
+                let kernel = self.kernel_before(number, text, &fault);
                 self.begun = Some(Fault { kernel, place, ..fault });
             }
             Row::Address(address) => {
@@ -191,7 +200,18 @@ impl Reader {
                     self.merged.add(Fault { kind: of.kind, status: of.status, ..begun });
                 }
             }
-            Row::KernelName(kernel) => self.kernel = Some((number, kernel)),
+            Row::KernelName(kernel) => {
+                let is_apart = self.kernels.last().is_some_and(|(line, ..)| line + MAX_APART < number);
+                if is_apart || self.kernels.len() >= MAX_KERNELS {
+                    self.kernels.clear();
+                }
+                self.kernels.push((number, kernel, None));
+            }
+            Row::KernelQueue(queue) => {
+                if let Some((.., of)) = self.kernels.last_mut() {
+                    *of = of.or(Some(queue));
+                }
+            }
             Row::Assertion(fault) => {
                 self.assertion = self.assertion.take().or(Some(Fault { place, ..fault }))
             }
@@ -203,9 +223,9 @@ impl Reader {
         }
     }
 
-    /// The kernel of a report: its own, or the one that a line before names. LLVM's runtime names it in the line before,
-    /// HIP a few lines before.
-    fn kernel_before(&mut self, number: usize, fault: &Fault) -> Option<String> {
+    /// The kernel of a report: its own, or the one of its queue that lines before name. LLVM's runtime names it in the line
+    /// before, HIP a few lines before, for each queue.
+    fn kernel_before(&mut self, number: usize, text: &[u8], fault: &Fault) -> Option<String> {
         if fault.kernel.is_some() {
             return fault.kernel.clone();
         }
@@ -214,8 +234,13 @@ impl Reader {
             FaultSource::Hip => MAX_APART,
             _ => return None,
         };
-        let (line, kernel) = self.kernel.take()?;
-        (line + apart >= number).then_some(kernel)
+        let queue = queue::queue_of(text);
+        let mut kernels = std::mem::take(&mut self.kernels);
+        let is_near = kernels.last().is_some_and(|(line, ..)| line + apart >= number);
+        kernels.retain(|(_, _, of)| agree(of.as_ref(), queue.as_ref()));
+        let (_, kernel, _) = kernels.pop().filter(|_| is_near)?;
+        // Of several queues, the failed one is not known.
+        (fault.source != FaultSource::Hip || kernels.is_empty()).then_some(kernel)
     }
 
     /// Adds a report whose address never came.

@@ -1,7 +1,7 @@
 //! Errors of queues: HSA's statuses, HIP's errors, and the debug agents' words for both.
 
 use super::lead::{has_words, is_prefix};
-use super::line::{Row, after, from, name, process};
+use super::line::{Row, after, from, name, pointer, process};
 use crate::capture::{Fault, FaultKind, FaultSource};
 use crate::import::text::{Cursor, find};
 
@@ -93,12 +93,7 @@ pub(super) fn abort(text: &[u8], at: usize) -> Option<Row> {
         return None;
     }
     let status = status_of(rest, false);
-    // A kernel's name has commas and brackets of its own.
-    let kernel = after(rest, " kernel: ").and_then(|text| {
-        let last = |end| text.iter().rposition(|byte| *byte == end);
-        let end = last(b']').or_else(|| last(b'\n'))?;
-        name(text.get(..end)?)
-    });
+    let kernel = kernel_in(rest);
     let fault = Fault {
         kind: status.as_ref().map_or(FaultKind::Queue, |status| status.kind),
         kernel,
@@ -110,6 +105,48 @@ pub(super) fn abort(text: &[u8], at: usize) -> Option<Row> {
         Some(status) => Some(Row::Whole(Fault { status: status.name, ..fault })),
         None => Some(Row::Begins(fault)),
     }
+}
+
+/// The kernel in `[host: node7, GPU index: 2, kernel: f]`, whose name may have commas and brackets.
+fn kernel_in(text: &[u8]) -> Option<String> {
+    let text = after(text, " kernel: ")?;
+    let last = |end| text.iter().rposition(|byte| *byte == end);
+    let end = last(b']').or_else(|| last(b'\n'))?;
+    name(text.get(..end)?)
+}
+
+/// `Memory Fault Error [host: node7, GPU index: 0, faulting addr: 0x7f0000201000, kernel: f]` of HIP since ROCm 7, for the
+/// event that ROCm's runtime reports, too.
+pub(super) fn memory_fault(text: &[u8], at: usize) -> Option<Row> {
+    let rest = from(text, at);
+    let address = after(rest, "faulting addr: ").and_then(pointer).filter(|(_, rest)| rest.starts_with(b","));
+    // A line that was cut lacks the last bracket.
+    let number = |sign| rest.iter().filter(|byte| **byte == sign).count();
+    let kernel = kernel_in(rest).filter(|_| number(b']') == number(b'[') + 1);
+    let fault = Fault { address: address.map(|(at, _)| at), kernel, ..Fault::default() };
+    Some(Row::Whole(Fault { source: FaultSource::Hip, ..fault }))
+}
+
+/// `Queue error - HSA_STATUS_ERROR_MEMORY_FAULT`, which ROCm's runtime reports as the event of a page, too.
+pub(super) fn suppressed(text: &[u8], at: usize) -> Option<Row> {
+    let (kind, source) = (FaultKind::Memory, FaultSource::Runtime);
+    let status = Some("HSA_STATUS_ERROR_MEMORY_FAULT".to_owned());
+    from(text, at)
+        .trim_ascii()
+        .is_empty()
+        .then(|| Row::Whole(Fault { kind, status, source, ..Fault::default() }))
+}
+
+/// The number of the queue in `Queue 0x792897b00000 aborting`.
+pub(super) fn queue_of(text: &[u8]) -> Option<u64> {
+    let mut cursor = Cursor::new(after(text, "Queue ")?);
+    cursor.address().filter(|_| cursor.rest.starts_with(b" aborting"))
+}
+
+/// `VGPU=0x5bae1d0e41e0 SWq=0x7929b05da000, HWq=0x792897b00000, id=1`, behind the kernel's name
+pub(super) fn kernel_queue(text: &[u8], at: usize) -> Option<Row> {
+    let (_, queue) = Cursor::new(from(text, at)).hex()?;
+    find(text, "VGPU=0x").map(|_| Row::KernelQueue(queue))
 }
 
 /// `:0:rocdevice.cpp :2614: 12399104736 us: 7098 : [tid:0x7f8b2f7fe700]`, the prefix of HIP before ROCm 6.

@@ -182,6 +182,13 @@ fn reports_are_joined_from_each_break() {
             assert_eq!(whole(&text), expected, "{text}");
         }
     }
+    // At blanks, as in mail, and as a program rewrites it.
+    for end in AGENT.match_indices(' ').map(|(at, _)| at).filter(|at| *at > "Memory access fault".len()) {
+        let text = format!("{}\n{}\nAborted\n", &AGENT[..end], &AGENT[end + 1..]);
+        assert_eq!(whole(&text), whole(&format!("{AGENT}\n")), "{text}");
+    }
+    let text = AGENT.replace(". Reason", "\nReason");
+    assert_eq!(whole(&(text + "\n")), whole(&format!("{AGENT}\n")));
     // Lines that do not continue it are read by themselves.
     let row = page_fault("amdgpu 0000:03:00.0", 7, PAGE + 0x1000, "TCP (0x8)");
     for cut in [40, 70, AGENT.len() - 9] {
@@ -645,6 +652,36 @@ fn queues_abort_with_any_status() {
                  \tgrid=[1024, 1, 1], workgroup=[256, 1, 1]\n\
                  :0:rocdevice.cpp :3587: 8 us:  Callback: Queue 0x792897b00000 aborting with error : HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent. code: 0x29\n";
     check(block, &[(Aperture, None, &["kernel gridreduce"])]);
+}
+
+/// HIP names the kernels of all queues, then the queue that failed.
+#[test]
+fn the_kernel_is_that_of_the_failed_queue() {
+    let block = |kernel: &str, queue: &str| {
+        format!(
+            "Kernel Name: {kernel}\nVGPU=0x5bae1d0e41e0 SWq=0x7929b05da000, HWq=0x{queue}, id=1\n\
+             \tDispatch Header = 0xb02 (type=2)\n\tgrid=[1024, 1, 1], workgroup=[256, 1, 1]\n\trptr=1, wptr=2\n"
+        )
+    };
+    let abort = |queue: &str| {
+        format!(
+            ":0:rocdevice.cpp :3587: 8 us:  Callback: Queue 0x{queue} aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL. code: 0x1016\n"
+        )
+    };
+    let (first, second) = (block("first", "792897b00000"), block("second", "792897c00000"));
+    let many: String = (0..9).map(|index| block("other", &format!("79289800{index}000"))).collect();
+    for (text, kernel) in [
+        (first.clone() + &second + &abort("792897b00000"), Some("first")),
+        (first.clone() + &second + &abort("792897c00000"), Some("second")),
+        (first.clone() + &abort("792897d00000"), None),
+        (first.clone() + &many + &abort("792897b00000"), Some("first")),
+        (first.clone() + &"a line\n".repeat(17) + &abort("792897b00000"), None),
+        ("Kernel Name: bare\n".to_owned() + &abort("792897b00000"), Some("bare")),
+        (first + &second.replace("Kernel Name: second\n", "") + &abort("792897c00000"), None),
+    ] {
+        let found = faults(&text);
+        assert_eq!(found[0].kernel.as_deref(), kernel, "{text}");
+    }
 }
 
 /// The debug agent of 2018 names each status by words of its own.

@@ -199,10 +199,15 @@ pub(super) fn mmu_fault(text: &[u8], at: usize) -> Option<Row> {
     }))
 }
 
-/// `0 reset_cause=0 memory_lost=1 gpu_id=10727` of tinygrad: the driver reset the GPU.
+/// `0 reset_cause=0 memory_lost=1 gpu_id=10727` of tinygrad: the driver reset the GPU, by `kfd_ioctl.h` after a hang (0) or
+/// an uncorrectable error of memory (1).
 pub(super) fn reset(text: &[u8], at: usize) -> Option<Row> {
     find(from(text, at), "gpu_id=")?;
-    Some(Row::Whole(Fault { kind: FaultKind::Hang, source: FaultSource::Tinygrad, ..Fault::default() }))
+    let kind = match after(from(text, at), "reset_cause=")?.starts_with(b"1 ") {
+        true => FaultKind::Ecc,
+        false => FaultKind::Hang,
+    };
+    Some(Row::Whole(Fault { kind, source: FaultSource::Tinygrad, ..Fault::default() }))
 }
 
 /// `[GPU Memory Error] Addr: 0x4100000000 Reason: ...`: the oldest libomptarget, whose reasons are unreliable.

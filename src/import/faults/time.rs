@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::capture::agree;
 use crate::import::text::{Cursor, find};
 
 /// Maximum milliseconds between the rows of a report: a console at 9,600 bits a second needs one for a row.
@@ -18,22 +19,31 @@ const MAX_BEFORE: usize = 80;
 pub(super) enum Time {
     /// Milliseconds since the kernel's start: `[ 6512.000001]`.
     SinceStart(u64),
-    /// Milliseconds of the day: `Jul 23 06:38:28`, `2025-03-04T12:00:01,123`.
-    OfDay(u64),
+    /// The day of the month, if the stamp has one, and milliseconds of the day: `Jul 23 06:38:28`,
+    /// `2025-03-04T12:00:01,123`.
+    OfDay(Option<u8>, u64),
 }
 
 impl Time {
     /// The stamp of a line; the kernel's own before others.
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         let line = line.get(..line.len().min(MAX_BEFORE))?;
-        since_start(line).map(Self::SinceStart).or_else(|| of_day(line).map(Self::OfDay))
+        since_start(line).map(Self::SinceStart).or_else(|| of_day(line))
     }
 
     /// The order of two times of one clock.
     pub(super) fn compared(one: Option<Self>, other: Option<Self>) -> Option<Ordering> {
         match (one?, other?) {
-            (Self::SinceStart(one), Self::SinceStart(other)) | (Self::OfDay(one), Self::OfDay(other)) => {
-                Some(one.cmp(&other))
+            (Self::SinceStart(one), Self::SinceStart(other)) => Some(one.cmp(&other)),
+            (Self::OfDay(day, one), Self::OfDay(other_day, other)) => {
+                match agree(day.as_ref(), other_day.as_ref()) {
+                    true => Some(one.cmp(&other)),
+                    // A month may end between them.
+                    false => day.zip(other_day).map(|(day, other)| match day.abs_diff(other) < 15 {
+                        true => day.cmp(&other),
+                        false => other.cmp(&day),
+                    }),
+                }
             }
             _ => None,
         }
@@ -43,9 +53,10 @@ impl Time {
     pub(super) fn are_near(one: Option<Self>, other: Option<Self>) -> bool {
         match (one, other) {
             (Some(Self::SinceStart(one)), Some(Self::SinceStart(other))) => one.abs_diff(other) <= NEAR,
-            (Some(Self::OfDay(one)), Some(Self::OfDay(other))) => {
+            (Some(Self::OfDay(day, one)), Some(Self::OfDay(other_day, other))) => {
                 let apart = one.abs_diff(other);
-                apart.min(DAY - apart) <= NEAR
+                let is_other_day = !agree(day.as_ref(), other_day.as_ref());
+                apart <= NEAR && !is_other_day || DAY - apart <= NEAR
             }
             _ => true,
         }
@@ -71,7 +82,7 @@ fn since_start(line: &[u8]) -> Option<u64> {
 }
 
 /// `06:38:28`, with a fraction or without.
-fn of_day(line: &[u8]) -> Option<u64> {
+fn of_day(line: &[u8]) -> Option<Time> {
     let mut at = 0;
     while let Some(colon) = find(line.get(at..)?, ":").map(|colon| at + colon) {
         at = colon + 1;
@@ -91,10 +102,18 @@ fn of_day(line: &[u8]) -> Option<u64> {
             let mut cursor = Cursor::new(line.get(colon + 6..)?);
             let has_fraction = cursor.take(".") || cursor.take(",");
             let milliseconds = if has_fraction { fraction(&mut cursor).unwrap_or(0) } else { 0 };
-            return Some((((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds) % DAY);
+            let of_day = (((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds) % DAY;
+            return Some(Time::OfDay(day_before(line.get(..start)?), of_day));
         }
     }
     None
+}
+
+/// The day of the month before a time: `Jul 23 `, `Mar  4 `, `2025-03-04T`.
+fn day_before(text: &[u8]) -> Option<u8> {
+    let date = text.strip_suffix(b" ").or_else(|| text.strip_suffix(b"T"))?;
+    let day = date.get(date.len().checked_sub(2)?..)?;
+    std::str::from_utf8(day).ok()?.trim_start().parse().ok()
 }
 
 /// Milliseconds of a fraction of a second.

@@ -8,7 +8,7 @@ use crate::capture::{Capture, Fault, FaultAccess, FaultKind, FaultReason, FaultS
 
 use FaultKind::{Aperture, Ecc, Exception, Hang, IllegalInstruction, Memory, Page, Queue};
 use FaultReason::{HostOnly, NotPresent, ReadOnly};
-use FaultSource::{DebugAgent, Hip, KernelLog, Offload, Runtime};
+use FaultSource::{DebugAgent, Hip, KernelLog, Offload, Runtime, Tinygrad};
 
 /// The facts of a report: source, kind, page, node, access.
 type Facts = (FaultSource, FaultKind, Option<u64>, Option<u32>, Option<FaultAccess>);
@@ -18,7 +18,7 @@ const READ: Option<FaultAccess> = Some(FaultAccess::Read);
 const WRITE: Option<FaultAccess> = Some(FaultAccess::Write);
 
 /// One report a row; the lines of each are in the order of the writer.
-const WORDINGS: [(&[&str], Facts, &[FaultReason]); 40] = [
+const WORDINGS: [(&[&str], Facts, &[FaultReason]); 50] = [
     // ROCr 1.x, with an agent, and with address 0 as glibc prints it.
     (
         &[
@@ -295,6 +295,54 @@ const WORDINGS: [(&[&str], Facts, &[FaultReason]); 40] = [
         &[],
     ),
     (&["hsa error: HSA_STATUS_ERROR_EXCEPTION"], (Runtime, Exception, None, None, None), &[]),
+    // HIP since ROCm 7, and the debug print of ROCr before it (`amd_aql_queue.cpp`).
+    (
+        &[
+            ":0:rocdevice.cpp :3678: Memory Fault Error [GPU index: 0, faulting addr: 0x7f0000201000, kernel: f<A[2]>(int*)]",
+        ],
+        (Hip, Page, AT, None, None),
+        &[],
+    ),
+    (
+        &[":0:rocdevice.cpp :3905: Memory Fault Error [host: node7, GPU index: 0, kernel: f]"],
+        (Hip, Page, None, None, None),
+        &[],
+    ),
+    (&["Warning: Queue error - HSA_STATUS_ERROR_MEMORY_FAULT"], (Runtime, Memory, None, None, None), &[]),
+    // KFD: `kfd_mqd_manager.c`, `amdgpu_amdkfd_gfx_v8.c` to `_v11.c`.
+    (
+        &["amdgpu 0000:7c:00.0: Queue preemption failed for queue with doorbell_id: 80004008"],
+        (KernelLog, Hang, None, None, None),
+        &[],
+    ),
+    (
+        &["amdgpu 0000:7c:00.0: amdgpu: XCC 3: Queue preemption failed for queue with doorbell_id: 80004008"],
+        (KernelLog, Hang, None, None, None),
+        &[],
+    ),
+    (&["kfd2kgd: cp queue preemption time out."], (KernelLog, Hang, None, None, None), &[]),
+    (&["kfd: cp queue preemption time out (20ms)"], (KernelLog, Hang, None, None, None), &[]),
+    // Linux 4.20 to 5.0.
+    (
+        &[
+            "amdgpu 0000:09:00.0: [gfxhub] VMC page fault (src_id:0 ring:24 vmid:5 pasid:32772, for process app pid 7 thread app pid 7",
+            "amdgpu 0000:09:00.0:   at address 0x00007f0000201000 from 27",
+            "amdgpu 0000:09:00.0: VM_L2_PROTECTION_FAULT_STATUS:0x00501031",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    // tinygrad; KFD_HW_EXCEPTION_GPU_HANG is 0, KFD_HW_EXCEPTION_ECC 1 (`kfd_ioctl.h`).
+    (
+        &["HW fault: reset_type=0 reset_cause=0 memory_lost=1 gpu_id=10727"],
+        (Tinygrad, Hang, None, None, None),
+        &[],
+    ),
+    (
+        &["HW fault: reset_type=1 reset_cause=1 memory_lost=0 gpu_id=10727"],
+        (Tinygrad, Ecc, None, None, None),
+        &[],
+    ),
 ];
 
 /// Prefixes of lines by collectors; `{}` has the line in JSON.
