@@ -11,13 +11,14 @@ use super::judge::{Fit, Judge, is_cut};
 use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use super::rank::{self, Sighted};
 use super::registers;
+use super::reports::are_fetches;
 use super::survey::{Group, Stop, Survey};
 use super::walk::launch::Launches;
 use super::walk::look::Look;
 use super::walk::work::Work;
 use super::walk::{self, Callees, Caller, Paths, registers::Registers};
 use super::{
-    Cause, Confidence, Evidence, Limit, MissingData, Suspect, Triage, are_fetches, causes, describe, places,
+    Cause, Confidence, Evidence, Limit, MissingData, Stops, Suspect, Triage, causes, describe, places,
 };
 use crate::capture::{Fault, FaultAccess, FaultKind, PAGE};
 use crate::debuginfo::source_name;
@@ -67,17 +68,19 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     let chosen = found.waves.chosen.filter(|_| has_faulted || question.wave.is_some());
     let session = |wave: WaveId| sessions.iter().copied().find(|session| session.has_wave(wave));
     let other = chosen.and_then(|wave| causes::cause(session(wave)?, wave, &mut code));
-    found.cause = other.or_else(|| causes::reported(&faults).filter(|_| !has_faulted));
+    // No captured wave has the fault of a report: what the waves show precedes it.
+    let is_known = stop == Some(Stop::Running);
+    found.cause = other.or_else(|| causes::reported(&faults).filter(|_| !has_faulted && !is_known));
     if is_memory && found.cause.is_none() {
         found.cause = Some(Cause::Memory);
         suspects(&stopped, &faults, &mut code, &mut found);
     } else if found.cause.is_none()
         && stop == Some(Stop::Halted)
-        && !stopped.first().is_some_and(|group| faults.iter().any(|fault| fault.concerns(group.agent)))
+        && !stopped.first().is_some_and(|group| faults.iter().any(|fault| group.may_have(fault)))
     {
         add(&mut found.missing, MissingData::StopReason);
     }
-    if question.wants_hang || needs_states(has_faulted, &faults) {
+    if question.wants_hang || needs_states(&found.waves, &faults) {
         let mut missing = Vec::new();
         let hang = hang(sessions, question.wave, &mut code, &mut missing);
         missing.into_iter().for_each(|new| add(&mut found.missing, new));
@@ -88,6 +91,9 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
             add(&mut found.missing, MissingData::Limit(Limit::Hang));
         }
         found.hang = Some(hang);
+    }
+    if is_known && question.wave.is_none() {
+        without_wave(&faults, &mut found);
     }
     if found.cause.is_none() && !has_faulted {
         found.cause = faults.iter().find(|fault| is_hang_reported(fault)).map(causes::of_queue);
@@ -113,9 +119,24 @@ fn is_hang_reported(fault: &Fault) -> bool {
     fault.kind == FaultKind::Hang && fault.is_of_waves()
 }
 
-/// Whether an analysis has the states of waves also without a question for them: nothing else is the cause.
-pub(crate) fn needs_states(has_faulted: bool, faults: &[Fault]) -> bool {
-    !has_faulted && faults.iter().all(|fault| is_hang_reported(fault) || !fault.is_of_waves())
+/// Whether an analysis has the states of waves also without a question for them: no wave can have the fault of a report.
+pub(crate) fn needs_states(waves: &Stops, faults: &[Fault]) -> bool {
+    let is_known = waves.asked > 0 && waves.unknown == 0;
+    waves.faulted == 0
+        && (is_known || faults.iter().all(|fault| is_hang_reported(fault) || !fault.is_of_waves()))
+}
+
+/// The cause by reports that no captured wave has: without a hang they are the only known fault.
+fn without_wave(faults: &[Fault], found: &mut Triage) {
+    let of_memory = || faults.iter().filter(|fault| fault.is_of_waves() && fault.is_of_memory());
+    for page in of_memory().filter_map(Fault::page).filter(|_| found.waves.left_out == 0) {
+        add(&mut found.missing, MissingData::Access { page: page.start & !(PAGE - 1) });
+    }
+    if found.cause.is_none() {
+        found.cause = of_memory().next().map(|_| Cause::Memory).or_else(|| causes::reported(faults));
+        // The page describes no wave.
+        found.waves.chosen = found.waves.chosen.filter(|_| found.cause.is_none());
+    }
 }
 
 /// The groups of waves that show the cause, and whether it is an access to memory. `are_all`: the question is about all
@@ -128,13 +149,12 @@ pub(super) fn stopped<'s, 'a>(
     let mut stopped = survey.stopped();
     let is_memory = match survey.stop() {
         Some(Stop::Memory) => true,
-        Some(Stop::OtherFault) | None => false,
+        Some(Stop::OtherFault | Stop::Running) | None => false,
         // A report decides about the waves of its GPU alone.
-        Some(stop @ (Stop::Halted | Stop::Unknown | Stop::Running)) => {
-            let concerns = |group: &Group<'_>| faults.iter().any(|fault| fault.concerns(group.agent));
-            let of_memory = |group: &&Group<'_>| {
-                faults.iter().any(|fault| fault.is_of_memory() && fault.concerns(group.agent))
-            };
+        Some(stop @ (Stop::Halted | Stop::Unknown)) => {
+            let concerns = |group: &Group<'_>| faults.iter().any(|fault| group.may_have(fault));
+            let of_memory =
+                |group: &&Group<'_>| faults.iter().any(|fault| fault.is_of_memory() && group.may_have(fault));
             stopped.sort_by_key(|group| !concerns(group));
             // Without a fault of a wave, a report of a GPU without waves is the only known cause.
             let of_waves = |fault: &Fault| fault.is_of_memory() && fault.is_of_waves();
@@ -157,7 +177,8 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     if without_pc > 0 {
         add(&mut found.missing, MissingData::WavePcs { waves: without_pc });
     }
-    if groups.iter().all(|group| are_fetches(faults, group.agent)) && !groups.is_empty() {
+    let fetched = |group: &&Group<'_>| group.info().is_some_and(|info| are_fetches(faults, &info));
+    if groups.iter().all(fetched) && !groups.is_empty() {
         // No access to data is the cause. The wave whose PC is on the page fetched there.
         let is_on_page = |group: &&Group<'_>| {
             let pages = faults.iter().filter_map(Fault::page);
@@ -189,11 +210,13 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let unexplained = if is_searched { unexplained(faults, &groups, &all) } else { Vec::new() };
     // Waves of another GPU or dispatch have a fault of their own.
     let described = rank::leader(all.iter_mut().map(|(_, one)| one)).and_then(|index| all.get(index));
+    let leader = described.and_then(|(_, one)| one.sightings.first()).map(|best| best.wave);
     let described = described.map(|(group, _)| *group).or(groups.first().copied());
+    let leader = leader.or(described.and_then(|group| group.waves.first().copied()));
     let is_own = |group: &Group<'_>| described.is_some_and(|own| own.fault() == group.fault());
     let judge = described.map(|group| Judge::new(group.session, group.agent, faults));
     let has_page = judge.as_ref().is_some_and(Judge::has_page);
-    let is_closed = judge.as_ref().is_some_and(Judge::excludes);
+    let is_closed = judge.zip(leader).is_some_and(|(judge, wave)| judge.excludes(wave));
     let (sighted, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(group, _)| is_own(group));
     let sighted: Vec<Sighted<'_>> = sighted.into_iter().map(|(_, one)| one).collect();
     let is_cut = is_cut(faults);

@@ -6,6 +6,7 @@
 mod tests;
 
 use super::map::{Map, is_hole};
+use super::reports::{has_address_error, only_page};
 use super::walk::look::Look;
 use super::{AddressOf, Evidence};
 use crate::arch::SpaceScope;
@@ -20,8 +21,6 @@ use crate::units::{Address, LaneId, LaneSet, WaveId};
 pub(super) const SLACK: usize = 8;
 /// Addresses below are never mapped.
 pub(super) const NULL_BYTES: u64 = 0x1_0000;
-/// Stop reason of an access outside all apertures, or misaligned.
-const ADDRESS_ERROR: &str = "address_error";
 
 /// How the addresses of an access fit the fault, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,8 +89,8 @@ fn merge_classes(by_fit: &mut [Class; 4], certain: LaneSet) {
 pub(super) struct Judge<'a> {
     session: &'a dyn Inspect,
     pages: Vec<(FaultAddress, &'a Fault)>,
-    /// Whether the reports of memory are of apertures alone; `None`: no report.
-    is_aperture: Option<bool>,
+    /// The kinds of the reports of memory.
+    kinds: Vec<FaultKind>,
     /// Whether all reports are listed: an address off their pages does not explain the fault.
     is_whole: bool,
 }
@@ -103,16 +102,11 @@ impl<'a> Judge<'a> {
             let address = fault.page().filter(|_| fault.concerns(agent))?;
             (fault.access != Some(FaultAccess::Execute)).then_some((address, fault))
         };
-        let mut kinds = faults
-            .iter()
-            .filter(|fault| fault.concerns(agent))
-            .filter(|fault| fault.is_of_memory())
-            .map(|fault| fault.kind == FaultKind::Aperture);
-        let is_aperture = kinds.next().map(|first| first && kinds.all(|kind| kind));
+        let of_memory = |fault: &&Fault| fault.concerns(agent) && fault.is_of_memory();
         Self {
             session,
             pages: faults.iter().filter_map(page).collect(),
-            is_aperture,
+            kinds: faults.iter().filter(of_memory).map(|fault| fault.kind).collect(),
             is_whole: !is_cut(faults),
         }
     }
@@ -122,23 +116,30 @@ impl<'a> Judge<'a> {
         !self.pages.is_empty()
     }
 
-    /// Whether an address off the reported pages is known to be no cause.
-    pub(super) fn excludes(&self) -> bool {
-        self.has_page() && self.is_whole && !self.pages.iter().any(|(page, _)| page.is_inexact)
+    /// The pages of the reports that count wherever a wave's addresses are: a page fault does not explain an address
+    /// error, unless an address is on its page.
+    fn counting(&self, has_address_error: bool) -> impl Iterator<Item = &(FaultAddress, &'a Fault)> {
+        let counts = move |kind| !(has_address_error && kind == FaultKind::Page);
+        self.pages.iter().filter(move |(_, fault)| counts(fault.kind))
     }
 
-    /// The first byte of the reported page; `None`: several are reported.
-    fn only_page(&self) -> Option<u64> {
-        let start = |(address, _): &(FaultAddress, &Fault)| address.start & !(PAGE - 1);
-        let (first, rest) = self.pages.split_first()?;
-        rest.iter().all(|other| start(other) == start(first)).then(|| start(first))
+    /// Whether an address off the reported pages is known to be no cause of a wave's stop.
+    pub(super) fn excludes(&self, wave: WaveId) -> bool {
+        self.excludes_of(self.has_address_error(wave))
+    }
+
+    fn excludes_of(&self, has_address_error: bool) -> bool {
+        let mut pages = self.counting(has_address_error).peekable();
+        pages.peek().is_some() && self.is_whole && !pages.any(|(page, _)| page.is_inexact)
     }
 
     /// Judges the addresses of an access in a wave.
     pub(super) fn judge(&self, wave: WaveId, access: &Access, look: Look) -> Sighting {
         let mut look = look;
         self.drop_masked(wave, access, &mut look);
-        let is_aperture = self.is_aperture(wave);
+        let has_address_error = self.has_address_error(wave);
+        let (is_aperture, excludes) =
+            (self.is_aperture(has_address_error), self.excludes_of(has_address_error));
         let (mut has_bad, mut has_unknown_place) = (false, false);
         let mut by_fit: [Class; 4] = Default::default();
         // On pages whose reports all name another access: they count where no other page fits.
@@ -148,7 +149,10 @@ impl<'a> Judge<'a> {
             let fit = self.fit(wave, *address, access, is_aperture, &mut |new| noted.push(new));
             let class = match fit {
                 Fit::OnPage | Fit::SamePage
-                    if !self.reports(&noted).iter().any(|fault| do_agree(&compared(access, fault))) =>
+                    if !self
+                        .reports(&noted, has_address_error)
+                        .iter()
+                        .any(|fault| do_agree(&compared(access, fault))) =>
                 {
                     contradicted.get_mut(usize::from(fit != Fit::OnPage))
                 }
@@ -181,9 +185,8 @@ impl<'a> Judge<'a> {
         let off_page = by_fit.get(2).map(|(lanes, ..)| *lanes).filter(|lanes| !lanes.is_empty());
         let fits = [Fit::OnPage, Fit::SamePage, Fit::Bad, Fit::NotCaptured].into_iter().zip(by_fit);
         // Bad addresses on another page do not explain a report.
-        let mut fits = fits.filter(|(fit, (_, addresses, _))| {
-            !addresses.is_empty() && (*fit <= Fit::SamePage || !self.excludes())
-        });
+        let mut fits = fits
+            .filter(|(fit, (_, addresses, _))| !addresses.is_empty() && (*fit <= Fit::SamePage || !excludes));
         let (fit, (lanes, addresses, mut evidence)) = match fits.next() {
             Some(best) => best,
             // The known addresses do not fit, and say nothing about the unknown ones.
@@ -192,7 +195,7 @@ impl<'a> Judge<'a> {
                 (fit, Default::default())
             }
             // A computed address may be wrong: it excludes nothing.
-            None if look.is_recovered && self.excludes() => {
+            None if look.is_recovered && excludes => {
                 look.is_recovered = false;
                 look.unknown = look.overwritten.take();
                 let fit = if look.is_private { Fit::UnknownPrivate } else { Fit::Recovered };
@@ -209,12 +212,11 @@ impl<'a> Judge<'a> {
             }
         };
         if fit <= Fit::SamePage {
-            evidence.extend(off_page.filter(|_| !is_aperture).map(Evidence::OtherLanes));
-            let is_page = self.is_aperture == Some(false);
-            evidence.extend((is_page && self.has_address_error(wave)).then_some(Evidence::NoPageFault));
+            evidence.extend(off_page.map(Evidence::OtherLanes));
+            evidence.extend(has_address_error.then_some(Evidence::NoPageFault));
         }
-        if fit == Fit::Fine && self.excludes() {
-            let page = self.only_page();
+        if fit == Fit::Fine && excludes {
+            let page = only_page(self.counting(has_address_error).map(|(page, _)| *page));
             evidence.push(Evidence::OffPage { page });
             let is_mapped = |page: &u64| {
                 self.pages.iter().all(|(_, fault)| !is_of_rights(fault))
@@ -224,7 +226,7 @@ impl<'a> Judge<'a> {
         } else if fit == Fit::Fine {
             evidence.push(Evidence::NothingBad);
         }
-        let is_contradicted = self.directions(access, &mut evidence);
+        let is_contradicted = self.directions(access, has_address_error, &mut evidence);
         // Registers of inactive lanes hold anything.
         let is_sure = lanes.is_empty() || !lanes.and(look.certain).is_empty();
         let fit = if is_sure || !matches!(fit, Fit::Bad | Fit::NotCaptured) { fit } else { Fit::Unsure };
@@ -255,14 +257,17 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether the fault is known to be no page fault: by the reports, else by the wave's stop.
-    fn is_aperture(&self, wave: WaveId) -> bool {
-        self.is_aperture.unwrap_or_else(|| self.has_address_error(wave))
+    fn is_aperture(&self, has_address_error: bool) -> bool {
+        let mut kinds = self.kinds.iter().filter(|kind| !(has_address_error && **kind == FaultKind::Page));
+        match kinds.next() {
+            Some(first) => *first == FaultKind::Aperture && kinds.all(|kind| kind == first),
+            None => has_address_error,
+        }
     }
 
-    /// Whether the wave stopped for an address outside all apertures, or a misaligned one, alone.
+    /// Whether the stop of a wave is no page fault.
     fn has_address_error(&self, wave: WaveId) -> bool {
-        let stop = self.session.wave(wave).ok().and_then(|info| info.stop).unwrap_or_default();
-        !stop.is_empty() && stop.iter().all(|reason| reason == ADDRESS_ERROR)
+        self.session.wave(wave).is_ok_and(|info| has_address_error(&info))
     }
 
     fn fit(
@@ -277,7 +282,7 @@ impl<'a> Judge<'a> {
         // A wave without a known base seems to have its private memory at 0.
         let global = at.global.filter(|global| at.space == GLOBAL || *global >= NULL_BYTES);
         let Some(global) = global else {
-            return self.fit_in_space(wave, at, bytes, access, note);
+            return self.fit_in_space((wave, at, bytes), access, is_aperture, note);
         };
         // Captured private memory is mapped.
         if at.space != GLOBAL && self.session.exists(place(wave, at)) {
@@ -362,10 +367,9 @@ impl<'a> Judge<'a> {
     /// An address of LDS or of private memory without a place in global memory.
     fn fit_in_space(
         &self,
-        wave: WaveId,
-        at: AddressOf,
-        bytes: u64,
+        (wave, at, bytes): (WaveId, AddressOf, u64),
         access: &Access,
+        is_aperture: bool,
         note: &mut impl FnMut(Evidence),
     ) -> Fit {
         let end = at.address.saturating_add(bytes);
@@ -382,25 +386,28 @@ impl<'a> Judge<'a> {
             let kind = self.session.kind();
             kind.target.space(at.space).is_some_and(|space| space.scope == SpaceScope::Lane)
         };
-        if self.has_page() && is_private() && !self.session.exists(place(wave, at)) {
+        if self.has_page() && !is_aperture && is_private() && !self.session.exists(place(wave, at)) {
             note(Evidence::PrivatePlace);
             return Fit::UnknownPrivate;
         }
         Fit::Fine
     }
 
-    /// The reports of the pages in the evidence of an access; without one all.
-    fn reports(&self, evidence: &[Evidence]) -> Vec<&'a Fault> {
+    /// The reports of the pages in the evidence of an access; without one all that count.
+    fn reports(&self, evidence: &[Evidence], has_address_error: bool) -> Vec<&'a Fault> {
         let on: Vec<u64> = evidence.iter().filter_map(Evidence::page).collect();
+        if on.is_empty() {
+            return self.counting(has_address_error).map(|(_, fault)| *fault).collect();
+        }
         let page = |start: u64| start & !(PAGE - 1);
         let is_on = |of: u64| on.iter().any(|start| page(*start) == page(of));
-        let is_of = |(at, _): &&(FaultAddress, &Fault)| on.is_empty() || is_on(at.start);
+        let is_of = |(at, _): &&(FaultAddress, &Fault)| is_on(at.start);
         self.pages.iter().filter(is_of).map(|(_, fault)| *fault).collect()
     }
 
     /// Compares direction and client with the reports. Returns whether all of them contradict.
-    fn directions(&self, access: &Access, evidence: &mut Vec<Evidence>) -> bool {
-        let reports = self.reports(evidence);
+    fn directions(&self, access: &Access, has_address_error: bool, evidence: &mut Vec<Evidence>) -> bool {
+        let reports = self.reports(evidence, has_address_error);
         let (agreeing, contradicting): (Vec<_>, Vec<_>) = reports
             .iter()
             .map(|fault| (*fault, compared(access, fault)))

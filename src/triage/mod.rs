@@ -21,6 +21,7 @@ mod patterns;
 mod places;
 mod rank;
 mod registers;
+mod reports;
 mod scene;
 mod source;
 mod steps;
@@ -42,12 +43,14 @@ pub(crate) use map::{Map, Span};
 pub(crate) use missing::no_stop_reasons;
 pub use missing::{Limit, MissingData};
 pub use page::sentence;
+pub(crate) use reports::may_concern;
 pub use scene::Scene;
 pub use source::describe;
 pub use steps::Step;
 pub use summary::{stops, summary};
 
-use crate::capture::{Fault, FaultAccess, FaultAddress};
+use crate::capture::{Fault, FaultAddress};
+use crate::session::WaveInfo;
 use crate::units::{Pc, WaveId};
 
 /// The result of an analysis.
@@ -94,19 +97,13 @@ impl Triage {
         self.missing.iter().any(|one| matches!(one, MissingData::Truncated(_)))
     }
 
-    /// The first reported page of a fault of memory: the address in sentences and pictures. `agent`: the GPU of the page's
-    /// wave; reports of others are ignored.
+    /// The first reported page of a fault of memory: the address in sentences and pictures. `of`: the page's wave; reports
+    /// that cannot be of its stop are ignored. Without a wave reports of others are.
     #[must_use]
-    pub fn reported_page(&self, agent: Option<u32>) -> Option<FaultAddress> {
-        let concerns = |fault: &&Fault| agent.is_none_or(|agent| fault.concerns(agent));
+    pub fn reported_page(&self, of: Option<&WaveInfo>) -> Option<FaultAddress> {
+        let concerns = |fault: &&Fault| of.map_or(fault.is_of_waves(), |info| may_concern(fault, info));
         self.faults.iter().filter(concerns).find_map(Fault::page)
     }
-}
-
-/// Whether all reports of memory for a GPU are of fetches of instructions.
-pub(crate) fn are_fetches(faults: &[Fault], agent: u32) -> bool {
-    let mut reports = faults.iter().filter(|fault| fault.concerns(agent) && fault.is_of_memory()).peekable();
-    reports.peek().is_some() && reports.all(|fault| fault.access == Some(FaultAccess::Execute))
 }
 
 /// The waves of a dump by the cause of their stop.

@@ -7,8 +7,10 @@ use std::collections::HashMap;
 
 use super::listings::CodeAt;
 use super::registers::WaveRegisters;
+use super::reports::may_concern;
 use super::{OtherFault, Stops};
 use crate::arch::StopKind;
+use crate::capture::Fault;
 use crate::isa::{ReadRegister as _, RegisterFile};
 use crate::session::{Inspect, WaveInfo};
 use crate::units::{LaneId, Pc, WaveId};
@@ -154,6 +156,16 @@ impl Stop {
 }
 
 impl<'a> Group<'a> {
+    /// The facts of its first wave.
+    pub(super) fn info(&self) -> Option<WaveInfo> {
+        self.session.wave(*self.waves.first()?).ok()
+    }
+
+    /// Whether a report may be of the stop of its waves.
+    pub(super) fn may_have(&self, fault: &Fault) -> bool {
+        self.info().is_some_and(|info| may_concern(fault, &info))
+    }
+
     /// Number of its waves, also of those that the dump leaves out.
     pub(super) fn count(&self) -> usize {
         self.waves.len() + self.left_out

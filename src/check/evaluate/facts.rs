@@ -90,7 +90,7 @@ impl<'a> Facts<'a> {
     /// analysis with the states of waves has compared them. A wave that faulted has no other state.
     pub(super) fn unlike(&self) -> HashMap<WaveId, usize> {
         let found = self.triage();
-        if needs_states(found.waves.faulted > 0, &found.faults) {
+        if needs_states(&found.waves, &found.faults) {
             return HashMap::new();
         }
         let others = self.waves.iter().filter(|wave| wave.info.has_faulted() != Some(true));

@@ -101,7 +101,7 @@ impl Source<'_> {
     fn reported(&self) -> Option<MemoryPicture> {
         let session = self.sessions.first()?;
         let chosen = self.triage.waves.chosen.and_then(|wave| session.wave(wave).ok());
-        let at = self.triage.reported_page(chosen.map(|info| info.agent))?;
+        let at = self.triage.reported_page(chosen.as_ref())?;
         Some(self.around(*session, session.first_wave(), at.start, (at.start, at.start)))
     }
 

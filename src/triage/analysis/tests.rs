@@ -81,13 +81,15 @@ fn a_halt_has_the_cause_of_the_report_of_its_gpu() {
 /// No wave faulted, and the GPU of the report has no waves: the report is the only known cause.
 #[test]
 fn a_report_of_a_gpu_without_waves_has_no_access() {
-    let (found, text) = analysed("saxpy-gfx90a-O0", |capture| {
-        with_reports(vec![page(OWN, Some(2))])(capture);
-        capture.waves.iter_mut().for_each(|wave| wave.stop = Some(Vec::new()));
-    });
-    assert_eq!((found.cause, found.suspects.len()), (Some(Cause::Memory), 0));
-    assert_eq!(found.missing, [MissingData::Access { page: OWN }]);
-    assert!(text.starts_with("an unknown kernel: access to page 0x7f0000201000"), "{text}");
+    for (stop, subject) in [(Some(Vec::new()), "no wave faulted; reported"), (None, "an unknown kernel")] {
+        let (found, text) = analysed("saxpy-gfx90a-O0", |capture| {
+            with_reports(vec![page(OWN, Some(2))])(capture);
+            capture.waves.iter_mut().for_each(|wave| wave.stop.clone_from(&stop));
+        });
+        assert_eq!((found.cause, found.suspects.len()), (Some(Cause::Memory), 0), "{stop:?}");
+        assert_eq!(found.missing[0], MissingData::Access { page: OWN }, "{stop:?}");
+        assert!(text.starts_with(&format!("{subject}: access to page 0x7f0000201000")), "{text}");
+    }
 }
 
 /// A wave whose stop reason is not captured may have faulted.

@@ -14,7 +14,7 @@ mod tests;
 pub(super) use call::Call;
 
 use super::listings::Listings;
-use super::{Cause, QueueError, SourceAt};
+use super::{Cause, QueueError, SourceAt, may_concern};
 use crate::arch::StopKind;
 use crate::capture::{Fault, FaultKind};
 use crate::report::fault;
@@ -33,7 +33,7 @@ pub(super) fn cause(session: &dyn Inspect, wave: WaveId, code: &mut Listings) ->
     }
     kinds.into_iter().find_map(|kind| match kind {
         StopKind::IllegalInstruction => Some(Some(illegal::describe(session, &info))),
-        StopKind::Memory => Some(of_bad_memory(&session.faults(), info.agent)),
+        StopKind::Memory => Some(of_bad_memory(&session.faults(), &info)),
         StopKind::Abort | StopKind::Trap => Some(Some(assertion::describe(session, &info, code))),
         StopKind::Arithmetic => Some(Some(arithmetic::describe(session, &info, code))),
         StopKind::Ecc => Some(Some(Cause::Ecc)),
@@ -61,7 +61,7 @@ fn unfaulted(session: &dyn Inspect, info: &WaveInfo, kinds: &[StopKind]) -> Opti
 
 /// The cause of a halt without a reason, by the first report of its GPU; `None`: an access to memory, or no report.
 fn of_report(faults: &[Fault], session: &dyn Inspect, info: &WaveInfo) -> Option<Cause> {
-    match faults.iter().find(|fault| fault.concerns(info.agent))?.kind {
+    match faults.iter().find(|fault| may_concern(fault, info))?.kind {
         FaultKind::IllegalInstruction => Some(illegal::describe(session, info)),
         FaultKind::Ecc => Some(Cause::Ecc),
         _ => None,
@@ -69,8 +69,8 @@ fn of_report(faults: &[Fault], session: &dyn Inspect, info: &WaveInfo) -> Option
 }
 
 /// The memory error that the only reports of a GPU with an address name; `None`: an access to memory.
-fn of_bad_memory(faults: &[Fault], agent: u32) -> Option<Cause> {
-    let own = || faults.iter().filter(|fault| fault.concerns(agent));
+fn of_bad_memory(faults: &[Fault], info: &WaveInfo) -> Option<Cause> {
+    let own = || faults.iter().filter(|fault| may_concern(fault, info));
     let is_bad = own().any(|fault| fault.kind == FaultKind::Ecc && fault.address.is_some());
     (is_bad && !own().any(Fault::is_of_memory)).then_some(Cause::Ecc)
 }

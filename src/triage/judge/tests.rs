@@ -401,6 +401,12 @@ fn an_access_to_the_reported_page_has_its_doubts() {
     assert!(!found.evidence.contains(&Evidence::NoPageFault));
     let found = judged(&["address_error"], &[FAR]);
     assert!(found.evidence.contains(&Evidence::NoPageFault), "{:?}", found.evidence);
+    // Off the page it explains nothing: neither does it exclude what does.
+    let excluded = judged(&["memory_violation"], &[HOLE]);
+    assert_eq!((excluded.fit, excluded.is_contradicted), (Fit::Fine, false));
+    let found = judged(&["address_error"], &[HOLE]);
+    assert_eq!((found.fit, found.evidence), (Fit::Bad, vec![Evidence::Hole]));
+    assert_eq!(judged(&["address_error"], &[FAR + 0x1000]).evidence, [Evidence::NothingBad]);
 }
 
 /// Registers of inactive lanes hold anything: a bound has all lanes with a bad address of any kind.

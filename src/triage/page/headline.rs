@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use super::layout::whole;
 use super::{cause, hang, words};
-use crate::capture::{Fault, PAGE};
+use crate::capture::{Fault, FaultKind};
 use crate::debuginfo::short_name;
 use crate::notation::{counted, plural};
 use crate::report::fault;
 use crate::session::WaveInfo;
+use crate::triage::reports::{are_fetches, only_page};
 use crate::triage::scene::Scene;
 use crate::triage::{
-    Cause, Confidence, Evidence, IndexRule, MissingData, Suspect, Term, Triage, are_fetches, no_stop_reasons,
+    Cause, Confidence, Evidence, IndexRule, MissingData, Suspect, Term, Triage, may_concern, no_stop_reasons,
 };
 use crate::units::LaneSet;
 
@@ -41,6 +42,11 @@ fn finding(triage: &Triage, scene: &Scene<'_>) -> String {
         (Some(Cause::Memory), Some(suspect)) => {
             of_suspect(suspect, triage, scene) + &unexplained(triage).unwrap_or_default()
         }
+        (Some(Cause::Memory | Cause::Queue(_) | Cause::Ecc), None)
+            if let Some(text) = without_wave(triage) =>
+        {
+            text
+        }
         (Some(Cause::Memory), None) => match of_fetch(triage, scene) {
             Some(fetch) => format!("{}: {fetch}", of_fault(triage, scene)),
             None => format!("{}, by an unknown access", of_fault(triage, scene)),
@@ -60,10 +66,32 @@ fn finding(triage: &Triage, scene: &Scene<'_>) -> String {
             format!("whether a wave faulted is unknown, no fault is reported; {unknown}")
         }
         (None, _) => {
-            let waves = if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" };
-            format!("{waves} faulted, no fault is reported: {}", hang::totals(triage.hang.as_ref(), scene))
+            format!(
+                "{} faulted, no fault is reported: {}",
+                no_wave(triage),
+                hang::totals(triage.hang.as_ref(), scene)
+            )
         }
     }
+}
+
+fn no_wave(triage: &Triage) -> &'static str {
+    if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" }
+}
+
+/// `no wave faulted; reported: read of page 0x1000; reported by the kernel log`
+fn without_wave(triage: &Triage) -> Option<String> {
+    let fault = of_no_wave(triage)?;
+    Some(format!("{} faulted; reported: {}", no_wave(triage), fault::sentence(fault)))
+}
+
+/// The first reported fault, first of memory, if it is known that no captured wave has it.
+pub(super) fn of_no_wave(triage: &Triage) -> Option<&Fault> {
+    let stops = &triage.waves;
+    let is_known = stops.asked > 0 && stops.faulted + stops.unknown == 0;
+    let own = || triage.faults.iter().filter(|fault| fault.is_of_waves());
+    let first = own().find(|fault| fault.is_of_memory());
+    first.or_else(|| own().find(|fault| fault.kind != FaultKind::Hang)).filter(|_| is_known)
 }
 
 /// The reported pages that no address of a suspect is on.
@@ -83,14 +111,14 @@ fn fetched(triage: &Triage, scene: &Scene<'_>) -> Option<&'static str> {
 
 /// Whether the reported page has the PC of a wave.
 fn has_pc(triage: &Triage, info: &WaveInfo) -> Option<bool> {
-    let (pc, page) = (info.pc?, triage.reported_page(Some(info.agent))?);
+    let (pc, page) = (info.pc?, triage.reported_page(Some(info))?);
     Some(page.bytes > 1 && pc.0.checked_sub(page.start)? < page.bytes)
 }
 
 /// The reports are of fetches of instructions.
 fn of_fetch(triage: &Triage, scene: &Scene<'_>) -> Option<&'static str> {
     let info = scene.info(triage.waves.chosen?)?;
-    are_fetches(&triage.faults, info.agent).then(|| match has_pc(triage, &info) {
+    are_fetches(&triage.faults, &info).then(|| match has_pc(triage, &info) {
         Some(true) => "the fetch of an instruction faulted, and the PC is on this page",
         _ => "the fetch of an instruction faulted, not near the PC",
     })
@@ -190,10 +218,8 @@ fn object(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
 
 /// The only reported page.
 fn reported_page(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> Option<u64> {
-    let agent = scene.info(suspect.wave).map(|info| info.agent);
-    let mut own = triage.faults.iter().filter(|fault| agent.is_none_or(|agent| fault.concerns(agent)));
-    let fault = own.next().filter(|_| own.next().is_none())?;
-    fault.address.map(|at| at.start & !(PAGE - 1))
+    let info = scene.info(suspect.wave)?;
+    only_page(triage.faults.iter().filter(|fault| may_concern(fault, &info)).filter_map(Fault::page))
 }
 
 /// `x[1024] (i = 1024, n = 1024)`: the expression with the index as a number, then the variables of the index.
@@ -235,7 +261,8 @@ fn indexed(term: &Term) -> String {
 fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
     let chosen = triage.waves.chosen.and_then(|wave| scene.info(wave));
     // A report of another GPU is no cause of the wave's stop.
-    let concerns = |fault: &&Fault| chosen.as_ref().is_none_or(|info| fault.concerns(info.agent));
+    let concerns =
+        |fault: &&Fault| chosen.as_ref().map_or(fault.is_of_waves(), |info| may_concern(fault, info));
     let reported = triage.faults.iter().find(concerns);
     let subject = match (chosen.as_ref().and_then(|info| scene.kernel(info.wave)), reported) {
         (Some(kernel), _) => kernel,
@@ -244,7 +271,7 @@ fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
     };
     match (chosen, reported) {
         (Some(info), reported) => {
-            let address = triage.reported_page(Some(info.agent)).or(reported.and_then(|fault| fault.address));
+            let address = triage.reported_page(Some(&info)).or(reported.and_then(|fault| fault.address));
             let address = address.map_or_else(String::new, |at| format!(", address {:#x}", at.start));
             let at = scene.place(info.wave);
             let at = words::place(&at).filter(|_| at.line.is_some());

@@ -120,6 +120,15 @@ fn stops(triage: &Triage, page: &mut Page) {
             let waves = counted(stops.asked, "wave");
             let text = format!("{} of {waves}{of} with an unknown stop reason{absent}", stops.unknown);
             page.list("Waves", once(text).chain(uncounted));
+        } else if headline::of_no_wave(triage).is_some() {
+            let text = match stops.asked {
+                1 => format!("the only wave{of} did not fault: the reported fault is not its own{absent}"),
+                count => format!(
+                    "none of {}{of} faulted: the reported fault is of none of them{absent}",
+                    counted(count, "wave")
+                ),
+            };
+            page.list("Waves", once(text).chain(uncounted));
         } else if stops.absent > 0 || !stops.uncounted.is_empty() {
             page.list(
                 "Waves",

@@ -276,8 +276,17 @@ impl Cases {
         self.open_times(case, moment, 1)
     }
 
+    /// The dump of a case with the reports of its `[[fault]]` tables.
+    pub(crate) fn open_reported(&self, case: &Case, moment: Moment, faults: &[Value]) -> Arc<Dump> {
+        self.open_as(case, moment, 1, Some(faults))
+    }
+
     /// The dump of a case whose dispatch has so many times its work-groups.
     pub(crate) fn open_times(&self, case: &Case, moment: Moment, times: u32) -> Arc<Dump> {
+        self.open_as(case, moment, times, None)
+    }
+
+    fn open_as(&self, case: &Case, moment: Moment, times: u32, faults: Option<&[Value]>) -> Arc<Dump> {
         let mut bulk = Bulk::default();
         let groups = case.grid.div_ceil(case.group);
         let mut waves: Vec<Value> =
@@ -311,8 +320,10 @@ impl Cases {
                 .filter(|piece| !(moment.lacks_memory && piece.name == "out"))
                 .map(|piece| piece.entry(&mut bulk)).collect::<Vec<_>>(),
         });
-        if let Some(fault) = case.fault.as_ref().filter(|_| moment.has_report) {
-            manifest["fault"] = json!([fault.entry(&case.name)]);
+        let own = case.fault.as_ref().filter(|_| moment.has_report).map(|fault| fault.entry(&case.name));
+        let faults: Vec<Value> = own.into_iter().chain(faults.into_iter().flatten().cloned()).collect();
+        if !faults.is_empty() {
+            manifest["fault"] = json!(faults);
         }
         let source = (self.has_sources || case.fault.is_none()).then(|| case.source());
         if let Some((path, _)) = &source {

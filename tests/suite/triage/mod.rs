@@ -3,6 +3,7 @@
 pub(crate) mod cases;
 mod hangs;
 mod late;
+mod reports;
 mod scores;
 mod small;
 mod table;
