@@ -270,6 +270,8 @@ pub enum Evidence {
     OtherGpu,
     /// No other candidate has an address on the page, or could have one.
     OnlyOne,
+    /// Others that can have an address on the page fit its report less.
+    BestFit,
     /// The memory map is complete and lacks the address.
     Unmapped,
     /// The capture lacks the address; its memory map may be incomplete.
@@ -367,6 +369,7 @@ impl Evidence {
             Self::Captured => "this memory is mapped, and loads of mapped memory do not fault".to_owned(),
             Self::OtherGpu => "a wave of another GPU accesses that page, too".to_owned(),
             Self::OnlyOne => "no other access before the PC can reach that page".to_owned(),
+            Self::BestFit => "the other accesses that may reach that page fit the report less".to_owned(),
             Self::Unmapped => format!("{are} in no GPU memory of the process"),
             Self::NotCaptured => {
                 format!("the capture has no memory at {}", number("the address", "the addresses"))

@@ -215,7 +215,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let leader = leader.or(described.and_then(|group| group.waves.first().copied()));
     let is_own = |group: &Group<'_>| described.is_some_and(|own| own.fault() == group.fault());
     let judge = described.map(|group| Judge::new(group.session, group.agent, faults));
-    let has_page = judge.as_ref().is_some_and(Judge::has_page);
+    let has_page = judge.as_ref().zip(leader).is_some_and(|(judge, wave)| judge.counts_page(wave));
     let is_closed = judge.zip(leader).is_some_and(|(judge, wave)| judge.excludes(wave));
     let (sighted, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(group, _)| is_own(group));
     let sighted: Vec<Sighted<'_>> = sighted.into_iter().map(|(_, one)| one).collect();
@@ -285,13 +285,14 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
         }
     }
     found.suspects = suspects;
-    let concerns = |fault: &Fault| described.is_none_or(|group| fault.concerns(group.agent));
+    let concerns = |fault: &Fault| described.is_none_or(|group| group.may_have(fault));
     if groups.is_empty() {
         // The reports are of GPUs without waves.
         let pages = faults.iter().filter_map(|fault| Some(fault.page()?.start & !(PAGE - 1)));
         pages.for_each(|page| add(&mut found.missing, MissingData::Access { page }));
     } else if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture && concerns(fault)) {
-        add(&mut found.missing, MissingData::Page);
+        let is_reported = faults.iter().any(|fault| fault.is_of_memory() && concerns(fault));
+        add(&mut found.missing, MissingData::Page { is_reported });
     }
     let own = walks.iter().zip(&walked).filter(|(_, stack)| is_own(stack.group)).map(|(walk, _)| walk);
     for missing in rank::missing_code(own, &found.suspects).into_iter().take(MAX_LISTED) {

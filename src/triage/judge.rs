@@ -123,6 +123,11 @@ impl<'a> Judge<'a> {
         self.pages.iter().filter(move |(_, fault)| counts(fault.kind))
     }
 
+    /// Whether the page of a report counts wherever a wave's addresses are.
+    pub(super) fn counts_page(&self, wave: WaveId) -> bool {
+        self.counting(self.has_address_error(wave)).next().is_some()
+    }
+
     /// Whether an address off the reported pages is known to be no cause of a wave's stop.
     pub(super) fn excludes(&self, wave: WaveId) -> bool {
         self.excludes_of(self.has_address_error(wave))

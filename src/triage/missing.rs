@@ -13,7 +13,10 @@ pub enum MissingData {
     /// Waves: the file has reports of faults alone.
     Waves,
     /// No report names a page: several accesses remain.
-    Page,
+    Page {
+        /// Whether there is a report of the fault, without its page.
+        is_reported: bool,
+    },
     /// The access to a reported page: no known address of the capture is on it.
     Access {
         /// First byte of the page.
@@ -114,7 +117,7 @@ pub enum Limit {
 names!(MissingData {
     Self::Truncated(_) => "truncated",
     Self::Waves => "waves",
-    Self::Page => "page",
+    Self::Page { .. } => "page",
     Self::Access { .. } => "access",
     Self::Instructions(_) => "instructions",
     Self::StopReason => "stop_reason",
@@ -142,8 +145,12 @@ impl Display for MissingData {
         match self {
             Self::Truncated(why) => write!(f, "the end of the capture: {why}"),
             Self::Waves => f.write_str("waves: the file has reports of faults alone"),
-            Self::Page => f.write_str(
+            Self::Page { is_reported: false } => f.write_str(
                 "no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS",
+            ),
+            Self::Page { is_reported: true } => f.write_str(
+                "no page of the fault, which its reports lack: add the kernel log with --log FILE or --fault-address \
+                 ADDRESS",
             ),
             Self::Access { page } => write!(
                 f,

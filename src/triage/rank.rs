@@ -141,6 +141,11 @@ pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) 
     let mut suspects: Vec<Suspect> = Vec::new();
     let (mut further, mut further_unknown) = (BTreeSet::new(), 0);
     let certain = certain(&all, judge_has_page, is_whole);
+    let others = |first: &Sighted<'_>| {
+        let address = first.address();
+        all.iter().any(|one| one.address() != address && one.can_fit())
+    };
+    let is_only = !all.first().is_some_and(others);
     // Beside others, an access whose addresses are all known to be good is no suspect.
     let is_good = |one: &Sighted<'_>| one.sightings.iter().all(|sighting| sighting.is_good);
     let has_others = all.iter().any(|one| !is_good(one));
@@ -154,7 +159,8 @@ pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) 
                 suspect.also.extend(same);
             }
             None if !is_full => {
-                suspects.extend(one.suspect(if index == 0 { certain } else { Confidence::Possible }));
+                suspects
+                    .extend(one.suspect(if index == 0 { certain } else { Confidence::Possible }, is_only));
             }
             None => {
                 let is_unknown = one.best().is_some_and(|best| best.addresses.is_empty());
@@ -228,13 +234,15 @@ fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
 }
 
 impl Sighted<'_> {
-    fn suspect(&self, confidence: Confidence) -> Option<Suspect> {
+    /// `is_only`: no other access can have an address on a reported page, or a bad one.
+    fn suspect(&self, confidence: Confidence, is_only: bool) -> Option<Suspect> {
         let best = self.best()?;
         let one = self.walk.instruction(self.candidate)?;
         let access = one.effects.as_ref().ok()?.access.clone()?;
         let mut evidence = best.evidence.clone();
         if confidence == Confidence::Exact || (confidence == Confidence::Likely && best.fit == Fit::Unknown) {
-            evidence.insert(1.min(evidence.len()), Evidence::OnlyOne);
+            let only = if is_only { Evidence::OnlyOne } else { Evidence::BestFit };
+            evidence.insert(1.min(evidence.len()), only);
         }
         evidence.push(match best.look.way.completed {
             _ if best.look.way.distance == 0 => Evidence::AtPc,

@@ -93,7 +93,7 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
     if let Some(wave) = triage.waves.others.first().and_then(|other| other.waves.first().copied()) {
         steps.push(Step::Wave { wave, id: scene.id(wave) });
     }
-    if triage.missing.contains(&MissingData::Page) {
+    if triage.missing.iter().any(|one| matches!(one, MissingData::Page { .. })) {
         steps.push(Step::Log);
     }
     if triage.cause.is_none() && triage.hang.is_none() {

@@ -205,7 +205,11 @@ fn object(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
             match words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space)) {
                 Some(addresses) => format!("{bytes} at {addresses}"),
                 None => match reported_page(suspect, triage, scene) {
-                    Some(page) if suspect.evidence.contains(&Evidence::OnlyOne) => {
+                    Some(page)
+                        if [Evidence::OnlyOne, Evidence::BestFit]
+                            .iter()
+                            .any(|one| suspect.evidence.contains(one)) =>
+                    {
                         format!("{bytes} on the reported page {page:#x}")
                     }
                     Some(page) => format!("{bytes} at an unknown address (reported: page {page:#x})"),

@@ -11,6 +11,7 @@ mod lanes;
 mod layout;
 pub(super) mod words;
 
+use std::cmp::Reverse;
 use std::iter::once;
 
 use super::scene::Scene;
@@ -94,14 +95,17 @@ pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
     layout::plain(&headline(triage, scene))
 }
 
-/// The reported faults: those that the first access explains first, those of others last.
+/// The reported faults: those that the first access explains first, those of others last. Of too many the newest.
 fn reports(triage: &Triage, page: &mut Page) {
     let evidence = triage.suspects.first().into_iter().flat_map(|suspect| &suspect.evidence);
     let explained: Vec<u64> = evidence.filter_map(Evidence::page).collect();
     let is_explained = |fault: &Fault| fault.address.is_some_and(|at| explained.contains(&at.start));
-    let mut faults: Vec<&Fault> = triage.faults.iter().collect();
-    faults.sort_by_cached_key(|fault| (!fault.is_of_waves(), !is_explained(fault)));
-    let each = faults.into_iter().take(MAX_REPORTS).map(fault::sentence);
+    let rank = |fault: &Fault| (!fault.is_of_waves(), !is_explained(fault));
+    let mut faults: Vec<(usize, &Fault)> = triage.faults.iter().enumerate().collect();
+    faults.sort_by_cached_key(|(index, fault)| (rank(fault), Reverse(*index)));
+    faults.truncate(MAX_REPORTS);
+    faults.sort_by_cached_key(|(index, fault)| (rank(fault), *index));
+    let each = faults.into_iter().map(|(_, fault)| fault::sentence(fault));
     page.list("Report", each.chain(words::more(triage.faults.len(), MAX_REPORTS)));
 }
 

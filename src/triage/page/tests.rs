@@ -127,7 +127,7 @@ fn overrun() -> Triage {
             others: Vec::new(),
             left_out: 0,
         },
-        missing: vec![MissingData::Page],
+        missing: vec![MissingData::Page { is_reported: false }],
         ..Triage::default()
     }
 }
