@@ -102,7 +102,10 @@ impl Dump {
     pub fn absent_waves(&self) -> Vec<String> {
         let own = self.capture.provenance.absent_waves.iter().cloned();
         let hides = |problem: &&Problem| problem.hides_waves || problem.severity == Severity::Error;
-        own.chain(self.problems.iter().filter(hides).map(ToString::to_string)).collect()
+        // A device core dump, or a text without waves, shows nothing of them.
+        let has_reports = self.capture.has_reports_alone() && !self.capture.faults.is_empty();
+        let alone = has_reports.then(|| "the file has reports of faults alone".to_owned());
+        own.chain(self.problems.iter().filter(hides).map(ToString::to_string)).chain(alone).collect()
     }
 
     /// Reasons for absent waves that had not faulted.

@@ -14,7 +14,7 @@ use crate::check::file::{Comparator, HangLine};
 use crate::check::outcome::Verdict;
 use crate::session::WaveInfo;
 use crate::signature::{Crashes, Signature, SignatureLevel, VERSION};
-use crate::triage::{Cause, WaveState};
+use crate::triage::{Cause, MissingData, Triage, WaveState};
 
 /// The names of a cause.
 pub(super) fn cause_names(cause: &Cause) -> &'static [&'static str] {
@@ -129,7 +129,7 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
         counts.map(|(.., count)| count).sum()
     };
     let unknown = in_state(WaveState::Unknown);
-    let why = absent.clone().or_else(|| no_states(unknown));
+    let why = absent.clone().or_else(|| no_states(unknown)).or_else(|| undecided(facts.triage()));
     let (got, found) = match (hang.is_hang, hang.is_deadlock) {
         (_, true) => ("deadlock", "a deadlock"),
         (true, false) => ("", "a hang"),
@@ -177,6 +177,13 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
         (false, HangLine::Hang | HangLine::Deadlock, Some(why)) => obstacle(why, None),
         (false, ..) => line.differs(Some(got.to_owned()), found.to_owned()),
     }
+}
+
+/// The reason that waves that spin may be a hang or none; `None`: they decide.
+fn undecided(found: &Triage) -> Option<String> {
+    let is_open =
+        |one: &&MissingData| matches!(one, MissingData::Dispatch { .. } | MissingData::DispatchWaves { .. });
+    found.missing.iter().find(is_open).map(ToString::to_string)
 }
 
 /// The reason that states are unknown; `None`: of no wave.

@@ -26,6 +26,17 @@ fn states(case: &Case) -> Vec<String> {
     of_waves.flat_map(|expected| &expected.state).map(|state| folded(state)).collect()
 }
 
+/// A loop without an exit, whose dispatch is unknown, may be a hang.
+#[test]
+fn a_draft_of_a_wave_that_may_hang_has_no_hang_none() {
+    let folder = Scratch::new("draft-may-hang");
+    let log = crate::fixtures::fixtures().join("logs/umr-hardware.txt");
+    let mut command = crate::support::lanescope();
+    let output = command.current_dir(folder.path("")).args(["check", "--new"]).arg(&log).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\nwaves ") && !text.contains("\nhang"), "{text}");
+}
+
 #[test]
 fn drafts_of_hangs_hold_and_have_the_states_of_the_model() {
     let cases = load_hangs();

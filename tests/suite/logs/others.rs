@@ -76,6 +76,14 @@ fn a_device_dump_names_ways_to_a_capture() {
     for (command, effect) in lanescope::capture::CAPTURES {
         assert!(page.lines().any(|line| line.ends_with(&format!(" {command}  # {effect}"))), "{page}");
     }
+    // Nothing is known of waves: neither their number nor their faults.
+    for arguments in [&["signature"][..], &["check", "--new"]] {
+        let output = crate::support::lanescope().args(arguments).arg(&path).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = crate::fixtures::one_line(&String::from_utf8(text).unwrap());
+        assert!(text.contains("the file has reports of faults alone"), "{text}");
+        assert!(!text.contains("no wave faulted") && !text.contains("waves 0"), "{text}");
+    }
 }
 
 #[test]
