@@ -172,9 +172,13 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
 /// without advice in further lines.
 pub(super) fn error_of(path: &Path, error: &Failure) -> String {
     let error = clean_lines(error.to_string());
-    let error = error.lines().next().unwrap_or_default();
+    let mut lines = error.lines();
+    let first = lines.next().unwrap_or_default();
+    // A list begins in the next line.
+    let entry = lines.next().filter(|_| first.ends_with(':'));
+    let error = entry.map_or_else(|| first.to_owned(), |entry| format!("{first} {}", entry.trim()));
     let own = format!("{}: ", standard_input::name_of(path));
-    error.strip_prefix(&own).unwrap_or(error).to_owned()
+    error.strip_prefix(&own).unwrap_or(&error).to_owned()
 }
 
 /// `0x7f0000201008`: a byte; `0x7f0000201xxx`, `0x7f0000201000`: a page, as reports print it; `0x7f0000201000+8`.

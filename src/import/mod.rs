@@ -41,7 +41,7 @@ use self::ignored_options::Reads;
 use self::sniff::Format;
 use self::text::{Order, decoded};
 use crate::arch::Targets;
-use crate::capture::{Backing, Capture, MemoryBacking};
+use crate::capture::{Backing, Capture, Fault, FaultSource, MemoryBacking};
 pub use crate::capture::{FileLocation, Problem, Severity};
 use crate::clean::clean;
 use crate::mapping::Changes;
@@ -224,19 +224,42 @@ const MAX_REPORTS: usize = 8;
 
 /// The reports of faults in a text, a line each; `None`: it has none, or is unreadable.
 pub(crate) fn reports(path: &Path) -> Option<String> {
-    let reported = faults::read_log(path, faults::Own::default(), &mut Vec::new()).ok()?.lines();
+    let mut capture = Capture::default();
+    let reported = faults::read_log(path, faults::Own::default(), &mut Vec::new()).ok()?;
+    let _ = reported.into_capture(&mut capture);
+    let mut reported: Vec<(usize, FaultSource, &Fault)> = Vec::new();
+    for fault in &capture.faults {
+        let also = fault.also.iter().map(|also| (also.source, &also.place));
+        let all = std::iter::once((fault.source, &fault.place)).chain(also);
+        reported.extend(all.filter_map(|(source, place)| Some((place.as_ref()?.line?, source, fault))));
+    }
+    reported.sort_by_key(|(line, ..)| *line);
     if reported.is_empty() {
         return None;
     }
     let mut text = String::new();
-    let first: Vec<_> = reported.iter().copied().take(MAX_REPORTS).collect();
-    for (line, source, excerpt) in faults::excerpts(path, &first).ok()? {
+    let first: Vec<_> = reported.iter().map(|(line, source, _)| (*line, *source)).take(MAX_REPORTS).collect();
+    let excerpts = faults::excerpts(path, &first).ok()?;
+    for ((line, source, excerpt), (.., fault)) in excerpts.into_iter().zip(&reported) {
         let _ = write!(text, "\n  line {line}, {}: {excerpt}", source.words());
+        // The facts are in the rows below the first one.
+        if let Some(facts) = facts(fault).filter(|_| source == FaultSource::KernelLog) {
+            let _ = write!(text, "; {facts}");
+        }
     }
     if let Some(more @ 1..) = reported.len().checked_sub(MAX_REPORTS) {
         let _ = write!(text, "\n  and {more} more");
     }
     Some(text)
+}
+
+/// `read of page 0x7f0000201000, process 4376`: facts of a report that has several rows.
+fn facts(fault: &Fault) -> Option<String> {
+    let access = fault.access.map(|access| format!("{} of ", access.name())).unwrap_or_default();
+    let page = fault.address.map(|at| format!("{access}page {:#x}", at.start));
+    let process = fault.process.map(|process| format!("process {process}"));
+    let facts: Vec<String> = page.into_iter().chain(process).collect();
+    (!facts.is_empty()).then(|| facts.join(", "))
 }
 
 /// Whether files that a core names may be used: by default if the core and the host core beside it belong to the user.

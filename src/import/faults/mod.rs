@@ -310,19 +310,6 @@ impl Reported {
         self.merged.is_empty()
     }
 
-    /// The lines of the reports in their order, with the reporters.
-    pub(super) fn lines(self) -> Vec<(usize, FaultSource)> {
-        let mut lines = Vec::new();
-        for fault in self.merged.finish().faults {
-            let own = (fault.source, fault.place);
-            let also = fault.also.into_iter().map(|also| (also.source, also.place));
-            let all = std::iter::once(own).chain(also);
-            lines.extend(all.filter_map(|(source, place)| Some((place?.line?, source))));
-        }
-        lines.sort_unstable_by_key(|(line, _)| *line);
-        lines
-    }
-
     /// Adds the reports to those of a capture. Returns the problem of reports that are left out.
     pub(super) fn into_capture(self, capture: &mut Capture) -> Option<Problem> {
         let mut all = Merged::of(Own::of(capture), false);

@@ -336,6 +336,20 @@ fn text_without_waves_is_reported() {
     // Four ways to a capture, also below a text without a report.
     let ways = ["lanescope capture -- ", "ulimit -c", "HSA_COREDUMP_PATTERN=", "HSA_TOOLS_LIB=", "-ex gcore"];
     assert!(ways.iter().all(|way| said.contains(way)), "{said}");
+    // A line of a record has the first report, too.
+    let mut command = crate::support::lanescope();
+    let said = one_line(&refusal(command.arg("signature").arg(&log)));
+    assert!(said.contains("reports of faults: line 2, ROCm's runtime: Memory access fault by"), "{said}");
+    // The facts of the kernel log are in several rows.
+    let rows = [
+        "[gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)",
+        " Process app pid 4376 thread app pid 4376",
+        "  in page starting at address 0x00007f0000201000 from client 10",
+        "GCVM_L2_PROTECTION_FAULT_STATUS:0x00801031",
+    ];
+    let rows: String = rows.iter().map(|row| format!("[1.0] amdgpu 0000:03:00.0: amdgpu: {row}\n")).collect();
+    let said = one_line(&refused(&file("kernel-alone", rows)));
+    assert!(said.contains("pasid:32770); read of page 0x7f0000201000, process 4376"), "{said}");
     let said = one_line(&refused(&file("hello", "hello world\n")));
     assert!(said.contains("text of no known format") && ways.iter().all(|way| said.contains(way)), "{said}");
     let idle = one_line(&run(&["info", file("idle-alone", "No active waves!\n").to_str().unwrap()]));
