@@ -37,6 +37,11 @@ pub struct Fault {
     pub process: Option<u32>,
     /// Whether the capture is of another process.
     pub is_of_other_process: bool,
+    /// The process's number outside of its container, by the driver's report of a page that the program reports, too: an
+    /// inference.
+    pub outer_process: Option<u32>,
+    /// Whether it is of a queue of the kernel's scheduler, and the capture's waves are of the process's own queues.
+    pub is_of_kernel_queue: bool,
     /// Whether the capture, which lists all GPUs of its process, lacks the GPU.
     pub is_of_other_gpu: bool,
     /// The failed assertion, if the program printed it.
@@ -85,9 +90,18 @@ impl Fault {
             Some(client) if client.starts_with("TCP") || client.starts_with("SQC") => None,
             Some(_) => Some(Foreign::Client),
         };
-        let is_without_waves = |ring: &str| RINGS_WITHOUT_WAVES.iter().any(|kind| ring.starts_with(kind));
-        let of_ring = self.ring.as_deref().filter(|ring| is_without_waves(ring));
-        of_client.or(of_ring.map(|_| Foreign::Ring))
+        let is_foreign = self.is_of_kernel_queue || self.is_of_ring(&RINGS_WITHOUT_WAVES);
+        of_client.or(is_foreign.then_some(Foreign::Ring))
+    }
+
+    /// Whether it is the hang of a ring of the kernel's scheduler.
+    #[must_use]
+    pub fn is_of_kernel_ring(&self) -> bool {
+        self.kind == FaultKind::Hang && self.is_of_ring(&KERNEL_RINGS)
+    }
+
+    fn is_of_ring(&self, kinds: &[&str]) -> bool {
+        self.ring.as_deref().is_some_and(|ring| kinds.iter().any(|kind| ring.starts_with(kind)))
     }
 
     /// Whether no fact shows that two reports are of different GPUs or processes.
@@ -116,6 +130,10 @@ pub const DRIVER: &str = "driver (VMID 0)";
 /// Beginnings of the names of rings that run no waves: copies, and media (`amdgpu_ring_init` and its callers).
 const RINGS_WITHOUT_WAVES: [&str; 8] = ["sdma", "page", "uvd", "vce", "vcn", "jpeg", "vpe", "umsch"];
 
+/// Beginnings of the names of rings that the kernel's scheduler fills with jobs of graphics APIs. ROCm's queues (AQL) are
+/// the process's own, and on none of them.
+const KERNEL_RINGS: [&str; 2] = ["gfx", "comp"];
+
 /// A fact by which a report is not about the captured waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Foreign {
@@ -127,7 +145,7 @@ pub enum Foreign {
     Driver,
     /// The client runs no waves: the command processor, copies (SDMA), media.
     Client,
-    /// The ring runs no waves: copies (SDMA), media.
+    /// The ring runs none of the waves: copies (SDMA), media; of ROCm's waves also graphics and the kernel's compute.
     Ring,
 }
 

@@ -38,6 +38,7 @@ pub fn sentence(fault: &Fault) -> String {
         fault.ring.as_ref().map(|ring| format!("ring {ring}")),
         fault.kernel.as_ref().map(|kernel| format!("kernel {}", source_name(kernel))),
         fault.process.map(|process| format!("process {process}")),
+        fault.outer_process.map(|process| format!("process {process} outside of its container (inferred)")),
         fault.foreign().map(|why| format!("not of these waves: {}", foreign(why))),
         // A name is that of the kind, or in the subject.
         fault
@@ -64,7 +65,7 @@ fn foreign(why: Foreign) -> &'static str {
         Foreign::Driver => "the driver's own address space",
         Foreign::Gpu => "the capture has no such GPU",
         Foreign::Client => "the client runs none",
-        Foreign::Ring => "the ring runs none",
+        Foreign::Ring => "the ring runs none of them",
     }
 }
 

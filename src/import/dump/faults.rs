@@ -59,9 +59,11 @@ impl Builder<'_, '_> {
                 ring: problems.text(&key, "ring", &entry.ring),
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 process: problems.small(&key, "process", &entry.process),
-                // `faults::identify` compares process and GPU.
+                // `faults::identify` compares process, GPU and ring.
                 is_of_other_process: false,
                 is_of_other_gpu: false,
+                outer_process: None,
+                is_of_kernel_queue: false,
                 assertion: problems.assertion(&key, &entry.assertion),
                 source,
                 place,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::container::join_outer;
 use super::merge::Own;
 use crate::capture::{AgentInference, Capture, Fault};
 
@@ -11,6 +12,7 @@ use crate::capture::{AgentInference, Capture, Fault};
 pub(in crate::import) fn identify(capture: &mut Capture) {
     let own = Own::of(capture);
     capture.faults.iter_mut().for_each(|fault| own.mark(fault));
+    join_outer(&mut capture.faults);
     let only = match capture.agents.as_slice() {
         // A core lists all GPUs of its process, with the driver's facts. Other captures may list those of waves alone.
         [agent] if agent.hardware.is_some() => Some(agent.id),

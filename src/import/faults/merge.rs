@@ -16,6 +16,8 @@ pub(in crate::import) struct Own {
     gpus: Vec<(u32, u32)>,
     /// Whether these are all GPUs of the process: a core lists them, with the driver's facts.
     has_all_gpus: bool,
+    /// Whether its waves are those of the process's own queues (AQL), which all captures of ROCm have.
+    has_own_queues: bool,
 }
 
 /// The rank of reports that are not about the waves.
@@ -29,13 +31,15 @@ impl Own {
         let gpu = |agent: &Agent| Some((agent.hardware.as_ref()?.location, agent.id));
         let gpus: Vec<_> = capture.agents.iter().filter_map(gpu).collect();
         let has_all_gpus = !gpus.is_empty() && gpus.len() == capture.agents.len();
-        Self { process: capture.provenance.process, gpus, has_all_gpus }
+        let has_own_queues = !capture.queues.is_empty();
+        Self { process: capture.provenance.process, gpus, has_all_gpus, has_own_queues }
     }
 
     /// Marks a report of another process or GPU, and names the agent of one with its PCI address.
     pub(super) fn mark(&self, fault: &mut Fault) {
         let is_own = self.process.zip(fault.process).map(|(own, of)| own == of);
         fault.is_of_other_process = is_own == Some(false);
+        fault.is_of_kernel_queue = self.has_own_queues && is_own != Some(true) && fault.is_of_kernel_ring();
         let Some(of) = fault.device.as_deref().and_then(location) else { return };
         // The process is a better fact: a virtual machine may have another address of a GPU.
         fault.is_of_other_gpu = is_own.is_none() && self.has_all_gpus && !self.lists(of);
@@ -91,27 +95,6 @@ impl Ranked {
         self.fault.address.is_some() == other.fault.address.is_some()
     }
 
-    /// Whether two reports may be of one fault: no fact of one contradicts the other.
-    fn fits(&self, other: &Self) -> bool {
-        let (a, b) = (&self.fault, &other.fault);
-        // Most reports of a long log differ in their pages.
-        if a.address.zip(b.address).is_some_and(|(a, b)| !overlap(a, b)) {
-            return false;
-        }
-        count(Count::Steps, 1);
-        // A report that is not about the waves says nothing about one that may be.
-        (self.rank == FOREIGN) == (other.rank == FOREIGN)
-            && kind(a.kind, b.kind).is_some()
-            && !is_apart(a, b)
-            && agree(a.access.as_ref(), b.access.as_ref())
-            && a.may_share_origin(b)
-            && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
-            && agree(a.client.as_ref(), b.client.as_ref())
-            && agree(a.ring.as_ref(), b.ring.as_ref())
-            && agree(a.kernel.as_ref(), b.kernel.as_ref())
-            && agree(a.assertion.as_ref(), b.assertion.as_ref())
-    }
-
     /// Adds the facts of another report of the same fault.
     fn join(&mut self, other: Self, own: &Own) {
         join(&mut self.fault, other.fault);
@@ -149,7 +132,7 @@ impl Merged {
     pub(super) fn add(&mut self, mut fault: Fault) {
         self.own.mark(&mut fault);
         let new = Ranked { rank: self.own.rank(&fault), fault };
-        if let Some(known) = self.list.iter_mut().find(|known| known.is_like(&new) && known.fits(&new)) {
+        if let Some(known) = self.list.iter_mut().find(|known| known.is_like(&new) && fits(&known.fault, &new.fault)) {
             known.join(new, &self.own);
             return;
         }
@@ -222,10 +205,30 @@ impl Merged {
             return None;
         }
         let others = self.list.iter().enumerate().filter(|(other, _)| *other != index);
-        let mut others = others.filter(|(_, known)| known.fault.address.is_some() && known.fits(report));
+        let mut others = others.filter(|(_, known)| known.fault.address.is_some() && fits(&known.fault, &report.fault));
         let (other, _) = others.next()?;
         others.next().is_none().then_some(other)
     }
+}
+
+/// Whether two reports may be of one fault: no fact of one contradicts the other.
+pub(super) fn fits(a: &Fault, b: &Fault) -> bool {
+    // Most reports of a long log differ in their pages.
+    if a.address.zip(b.address).is_some_and(|(a, b)| !overlap(a, b)) {
+        return false;
+    }
+    count(Count::Steps, 1);
+    // A report that is not about the waves says nothing about one that may be.
+    a.is_of_waves() == b.is_of_waves()
+        && kind(a.kind, b.kind).is_some()
+        && !is_apart(a, b)
+        && agree(a.access.as_ref(), b.access.as_ref())
+        && a.may_share_origin(b)
+        && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
+        && agree(a.client.as_ref(), b.client.as_ref())
+        && agree(a.ring.as_ref(), b.ring.as_ref())
+        && agree(a.kernel.as_ref(), b.kernel.as_ref())
+        && agree(a.assertion.as_ref(), b.assertion.as_ref())
 }
 
 /// Whether two reports of the kernel log are of different faults: its rows are joined by their times, so none lacks the
@@ -240,7 +243,7 @@ fn is_apart(a: &Fault, b: &Fault) -> bool {
 }
 
 /// Adds the facts of another report of the same fault.
-fn join(own: &mut Fault, other: Fault) {
+pub(super) fn join(own: &mut Fault, other: Fault) {
     if own.agent.is_none() || reported_agent(own).is_none() && reported_agent(&other).is_some() {
         (own.agent, own.agent_inferred) = (other.agent, other.agent_inferred);
     }

@@ -6,6 +6,7 @@
 //! log, [`merge`] the reports of one fault. [`log`] reads the user's logs.
 
 mod assertion;
+mod container;
 mod device_dump;
 mod gpu;
 mod kernel_log;

@@ -432,6 +432,8 @@ fn several_reports_of_one_fault_are_one() {
         process: Some(4321),
         is_of_other_process: false,
         is_of_other_gpu: false,
+        outer_process: None,
+        is_of_kernel_queue: false,
         assertion: None,
         source: FaultSource::DebugAgent,
         place: at(2),

@@ -38,6 +38,8 @@ fn each_key_of_a_fault_is_read() {
         process: Some(1234),
         is_of_other_process: false,
         is_of_other_gpu: false,
+        outer_process: None,
+        is_of_kernel_queue: false,
         assertion: Some(FailedAssertion {
             condition: "i < n".to_owned(),
             file: Some("a.hip".to_owned()),
