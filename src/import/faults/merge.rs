@@ -132,7 +132,9 @@ impl Merged {
     pub(super) fn add(&mut self, mut fault: Fault) {
         self.own.mark(&mut fault);
         let new = Ranked { rank: self.own.rank(&fault), fault };
-        if let Some(known) = self.list.iter_mut().find(|known| known.is_like(&new) && fits(&known.fault, &new.fault)) {
+        if let Some(known) =
+            self.list.iter_mut().find(|known| known.is_like(&new) && fits(&known.fault, &new.fault))
+        {
             known.join(new, &self.own);
             return;
         }
@@ -205,7 +207,8 @@ impl Merged {
             return None;
         }
         let others = self.list.iter().enumerate().filter(|(other, _)| *other != index);
-        let mut others = others.filter(|(_, known)| known.fault.address.is_some() && fits(&known.fault, &report.fault));
+        let mut others =
+            others.filter(|(_, known)| known.fault.address.is_some() && fits(&known.fault, &report.fault));
         let (other, _) = others.next()?;
         others.next().is_none().then_some(other)
     }
