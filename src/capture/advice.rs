@@ -2,7 +2,7 @@
 
 /// Commands with their effects: one with all settings, two for a core of the GPUs, one in its place, one for a program that hangs.
 pub const CAPTURES: [(&str, &str); 5] = [
-    ("lanescope capture -- ./app", "keeps what a crash leaves, and names its cause"),
+    ("lanescope capture -- ./app", "keeps a crash, and names its cause"),
     ("ulimit -c unlimited", "before ./app: a fault then writes gpucore.PID"),
     ("export HSA_COREDUMP_PATTERN=gpucore.%p", "newer runtimes: its name"),
     ("HSA_TOOLS_LIB=librocm-debug-agent.so.2 HSA_ENABLE_DEBUG=1 ./app", "log"),

@@ -126,13 +126,12 @@ fn cores_of_the_working_folder_are_moved_and_older_ones_stay() {
 
 #[test]
 fn without_a_crash_nothing_is_kept() {
-    let machine = Machine::new(&format!("echo '{MESSAGE}'; exit $1"));
+    let machine = Machine::new("echo text; exit $1");
     machine.write("other", "#!/bin/sh\necho text >&2; exit $1\n");
     fs::set_permissions(machine.path("other"), fs::Permissions::from_mode(0o755)).unwrap();
     let before = machine.names(".");
-    // A program that only prints such a message, and succeeds.
     let output = machine.run(&["--", "./app", "0"]);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), format!("{MESSAGE}\n")));
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "text\n".to_owned()));
     let output = machine.run(&["--", "./other", "3"]);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3));
@@ -144,6 +143,13 @@ fn without_a_crash_nothing_is_kept() {
         assert_eq!(machine.run(words).status.code(), Some(status), "{words:?}");
     }
     assert_eq!(machine.run(&["--dir", "gpu/x", "--", "./app"]).status.code(), Some(125));
+    // A log that is none costs no status.
+    let mut command = lanescope();
+    let output =
+        command.args(["capture", "--kernel-log", ".", "./app", "5"]).current_dir(machine.0.path()).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(5));
+    assert!(text(&output.stderr).contains("the kernel log .: neither a file nor"), "{output:?}");
     assert_eq!(machine.names("."), before);
 }
 
@@ -169,6 +175,10 @@ fn reports_without_a_core_are_listed_with_possible_reasons() {
         assert!(after.contains(words), "{words}: {told}");
     }
     assert_eq!(machine.names("gpu-crashes/app-1"), ["run.log"]);
+    // The last program of a pipeline succeeds.
+    let told = text(&machine.run(&["sh", "-c", "./app 2>&1 | cat"]).stderr);
+    assert!(told.contains("sh ended with the status 0. No core of a GPU was written"), "{told}");
+    assert!(told.contains("sh-1/run.log reports:\n  line 1, ROCm's runtime"), "{told}");
 }
 
 /// The debug agent is loaded by these variables (its README), and prints the waves.
@@ -186,24 +196,20 @@ fn the_debug_agents_log_is_a_capture() {
     assert!(told.lines().any(|line| line == cause), "{cause}: {told}");
 }
 
-/// The runtime starts the words of a pattern, and writes the core to its standard input.
+/// A full disk, or a runtime that was ended, leaves a file without waves: it is named, with its error.
 #[test]
-fn a_small_dump_is_kept_in_place_of_a_core() {
-    let machine = Machine::new(&format!("set -- ${{HSA_COREDUMP_PATTERN#|}}; \"$@\" < unified; {ABORT}"));
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().to_str().unwrap();
-    let output = machine.run(&["--slim", "--dir", dir, "--", "./app"]);
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(134), "{told}");
-    let files: Vec<_> =
-        fs::read_dir(folder.path().join("app-1")).unwrap().map(|file| file.unwrap().path()).collect();
-    let dump = files.iter().find(|file| file.extension().is_some_and(|end| end == "zip"));
-    let cause = machine.cause(&[dump.unwrap().to_str().unwrap()]);
-    assert!(told.lines().any(|line| line == cause), "{cause}: {told}");
-    // A pattern has no quotes.
-    let output = machine.run(&["--slim", "--dir", "of two words", "--", "./app"]);
-    assert_eq!(output.status.code(), Some(125));
-    assert!(text(&output.stderr).contains("--slim needs paths without blanks"), "{}", text(&output.stderr));
+fn cores_that_cannot_be_read_are_named() {
+    for content in [": >", "head -c 100 unified >"] {
+        let machine = Machine::new(&format!("{content} \"{PATTERN}\"; {ABORT}"));
+        let told = text(&machine.run(&["./app"]).stderr);
+        assert!(told.contains("A core cannot be read: gpu-crashes/app-1/gpucore."), "{told}");
+        assert!(!told.contains("No core") && machine.names("gpu-crashes/app-1").len() == 2, "{told}");
+    }
+    // A core of the host alone is no crash on a GPU, and stays where the kernel writes it.
+    let machine = Machine::new("cp host core.5; exit 3");
+    let told = text(&machine.run(&["./app"]).stderr);
+    assert!(told.contains("No core of a GPU was written") && machine.path("core.5").exists(), "{told}");
+    assert!(machine.names("gpu-crashes").is_empty());
 }
 
 /// A terminal's programs see a terminal, with its bytes unchanged.
@@ -226,11 +232,21 @@ sys.stdout.buffer.write(text)
 os.waitpid(pid, 0)
 ";
     let machine = Machine::new("[ -t 1 ] && [ -t 2 ] && stty size <&1; printf 'a\\r50%%\\rb\\n'");
-    let mut python = Command::new("python3");
-    python.args(["-c", TERMINAL, program(), "capture", "./app"]).current_dir(machine.0.path());
-    let output = python.output().unwrap();
-    let shown = text(&output.stdout);
-    assert!(shown.ends_with("24 101\r\na\r50%\rb\r\n"), "{shown:?}");
+    let shown = |words: &[&str]| {
+        let mut python = Command::new("python3");
+        python.args(["-c", TERMINAL, program(), "capture"]).args(words).current_dir(machine.0.path());
+        text(&python.output().unwrap().stdout)
+    };
+    let found = shown(&["./app"]);
+    assert!(found.ends_with("24 101\r\na\r50%\rb\r\n"), "{found:?}");
+    // The program has no more of the terminal than its streams, which keep their order.
+    let script = "import os\n\
+                  for n in range(50): os.write(1, b'o%d ' % n); os.write(2, b'e%d ' % n)\n\
+                  print(len([1 for n in os.listdir('/proc/self/fd') if 'pt' in os.readlink('/proc/self/fd/' + n)]))"
+        .replace("os.readlink('/proc/self/fd/' + n)", "(os.path.realpath('/proc/self/fd/' + n))");
+    let found = shown(&["python3", "-c", &script]);
+    let expected: String = (0..50).map(|n| format!("o{n} e{n} ")).collect();
+    assert!(found.ends_with(&format!("{expected}3\r\n")), "{found:?}");
 }
 
 /// The command ends with its program: what that left behind keeps the streams open. A signal reaches the program.
@@ -242,11 +258,12 @@ fn the_end_of_the_program_is_the_end() {
     let sleeper = text(&output.stdout).trim().to_owned();
     assert!(Command::new("kill").arg(sleeper).status().unwrap().success());
 
-    let machine = Machine::new("trap 'exit 7' TERM; echo > ready; while :; do sleep 0.05; done");
-    let mut capture = machine.command(&["./app"]).stderr(Stdio::null()).spawn().unwrap();
+    // Shells unblock signals; other programs have those that they were started with.
+    let script = "import signal; print(open('ready', 'w').write('x'), flush=True); signal.pause()";
+    let mut capture = machine.command(&["python3", "-c", script]).stderr(Stdio::null()).spawn().unwrap();
     support::until("the program runs", || machine.path("ready").exists().then_some(()));
     assert!(Command::new("kill").arg(capture.id().to_string()).status().unwrap().success());
-    assert_eq!(support::ended(&mut capture, "the program's end").code(), Some(7));
+    assert_eq!(support::ended(&mut capture, "the program's end").code(), Some(128 + 15));
 }
 
 /// A reader that ends early ends the program, as without a log.

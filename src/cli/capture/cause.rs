@@ -30,11 +30,11 @@ impl Logs {
 }
 
 /// What a program left behind.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Evidence {
     /// Captures of waves.
-    Captures(Vec<PathBuf>),
-    /// Reports in its logs.
+    Captures,
+    /// Reports in its logs, or files in place of cores that cannot be read.
     Reports,
     /// Nothing of a GPU.
     Other,
@@ -54,14 +54,21 @@ impl<'f> Crash<'f> {
         Self { folder, cores, logs: Logs::of(folder), ended }
     }
 
-    pub(super) fn evidence(&self, targets: &Targets, status: ExitStatus) -> Evidence {
+    /// Decides what is kept, and moves the cores of a crash on a GPU into its folder.
+    pub(super) fn evidence(&mut self, targets: &Targets, status: ExitStatus) -> Evidence {
         let log = self.folder.join(LOG);
         let has_waves = || import::open(&log, targets, &import::Options::default()).is_ok();
+        // The kernel log is also that of other programs.
+        let is_own = |(path, _): &(PathBuf, String)| *path == log;
+        if self.cores.gpu.is_empty() && !status.success() && has_waves() {
+            self.cores.gpu.push(log.clone());
+        }
         if !self.cores.gpu.is_empty() {
-            Evidence::Captures(self.cores.gpu.clone())
-        } else if !status.success() && has_waves() {
-            Evidence::Captures(vec![log])
-        } else if !status.success() && !self.logs.0.is_empty() {
+            self.cores.move_to(self.folder);
+            Evidence::Captures
+        } else if !self.cores.unreadable.is_empty()
+            || self.logs.0.iter().any(|one| !status.success() || is_own(one))
+        {
             Evidence::Reports
         } else {
             Evidence::Other
@@ -69,8 +76,9 @@ impl<'f> Crash<'f> {
     }
 
     /// Prints the cause of each capture by `triage`, which the user can type again.
-    pub(super) fn print_causes(&self, program: &Path, captures: &[PathBuf]) -> Result<(), Failure> {
-        say(&format!("{}. The crash is in {}", self.ended, shown(self.folder)))?;
+    pub(super) fn print_causes(&self, program: &Path) -> Result<(), Failure> {
+        say(&format!("{}. The crash is in {}", self.ended, shell::word_of(self.folder.as_os_str())))?;
+        let captures = &self.cores.gpu;
         for capture in captures.iter().take(MAX_CAUSES) {
             let logs = self.logs.0.iter().map(|(path, _)| path).filter(|path| *path != capture);
             let logs = logs.flat_map(|path| ["--log".as_ref(), path.as_os_str()]);
@@ -82,7 +90,7 @@ impl<'f> Crash<'f> {
             let words: Vec<&OsStr> = first.chain(code).chain(host).chain(logs).collect();
             let typed =
                 words.iter().fold("lanescope".to_owned(), |typed, word| typed + " " + &shell::word_of(word));
-            standard_error::message(&format!("\n{}", shell::indented(&typed)))?;
+            standard_error::folded(format!("\n{}", shell::indented(&typed).trim_end()))?;
             let mut triage = Command::new(std::env::current_exe()?);
             triage.args(words).stdin(Stdio::null());
             triage.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?)).status()?;
@@ -95,13 +103,19 @@ impl<'f> Crash<'f> {
 
     /// Prints the reports of the logs, and why there may be no waves.
     pub(super) fn print_reports(&self, args: &Args, unset: Vec<String>) -> Result<(), Failure> {
-        let mut text = format!("{}. No core of a GPU was written", self.ended);
+        let mut text = self.ended.clone();
+        if self.cores.unreadable.is_empty() {
+            text += ". No core of a GPU was written";
+        }
+        for error in &self.cores.unreadable {
+            let _ = write!(text, "\nA core cannot be read: {error}");
+        }
         for (path, reports) in &self.logs.0 {
             let _ = write!(text, "\n{} reports:{reports}", shown(path));
         }
         let agent = "runtimes before ROCm 6.2 write no core, and others none of GPUs gfx11: \
                      `lanescope capture --debug-agent -- PROGRAM` has the waves in the log";
-        let agent = (!args.debug_agent).then(|| agent.to_owned());
+        let agent = (!args.debug_agent && self.cores.unreadable.is_empty()).then(|| agent.to_owned());
         for (number, reason) in unset.into_iter().chain(agent).enumerate() {
             let heading = if number == 0 { "\nPossible reasons:" } else { "" };
             let _ = write!(text, "{heading}\n  {reason}");

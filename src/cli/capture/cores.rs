@@ -1,13 +1,16 @@
 //! The cores that a program leaves in its folder, in that of the kernel's pattern, and in the folder of the crash.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{KERNEL_LOG, LOG};
 use crate::arch::Targets;
+use crate::elf::{EM_AMDGPU, Machine};
 use crate::import::{self, Options};
+use crate::integers::u16_at;
 
 /// Maximum number of new files that are opened.
 const MAX_OPENED: usize = 64;
@@ -16,26 +19,24 @@ const MAX_OPENED: usize = 64;
 type Version = (u64, u64, i64, i64, u64);
 
 /// Cores, and the files that were there before.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cores {
     before: BTreeMap<PathBuf, Version>,
     /// Captures of waves.
     pub(super) gpu: Vec<PathBuf>,
     /// Cores of host processes.
     host: Vec<PathBuf>,
+    /// Errors of files that the runtime wrote.
+    pub(super) unreadable: Vec<String>,
 }
 
 impl Cores {
     /// Lists the files that may be cores of earlier programs.
     pub(super) fn before() -> Self {
-        Self {
-            before: folders().iter().flat_map(|folder| files(folder)).collect(),
-            gpu: Vec::new(),
-            host: Vec::new(),
-        }
+        Self { before: folders().iter().flat_map(|folder| files(folder)).collect(), ..Self::default() }
     }
 
-    /// Adds what is new, and moves it into the folder of the crash if that is on the same disk.
+    /// Adds what is new.
     pub(super) fn collect(&mut self, folder: &Path, targets: &Targets) {
         let own = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
         let is_log = |path: &PathBuf| [LOG, KERNEL_LOG].iter().any(|name| path.ends_with(name));
@@ -48,17 +49,26 @@ impl Cores {
         found.sort();
         for path in found.into_iter().take(MAX_OPENED) {
             // A core of the host alone is none of waves.
-            let list = match import::open(&path, targets, &Options::default()) {
-                Ok(_) => &mut self.gpu,
-                Err(_) if import::is_core(&path) => &mut self.host,
-                Err(_) => continue,
-            };
-            list.push(moved(path, folder));
+            match import::open(&path, targets, &Options::default()) {
+                Ok(_) => self.gpu.push(path),
+                Err(error) if path.starts_with(folder) => self.unreadable.push(error.to_string()),
+                Err(_) if machine(&path).is_some_and(|machine| machine != EM_AMDGPU) => self.host.push(path),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Moves the cores into the folder of the crash, if that is on the same disk.
+    pub(super) fn move_to(&mut self, folder: &Path) {
+        for path in self.gpu.iter_mut().chain(&mut self.host) {
+            *path = moved(std::mem::take(path), folder);
         }
     }
 
     /// The core of the host process behind a GPU core: the only one, else the one with the same number in its name.
     pub(super) fn host_of(&self, capture: &Path) -> Option<&PathBuf> {
+        // A core of host and GPUs, or a log, has its own host.
+        machine(capture).filter(|machine| *machine == EM_AMDGPU)?;
         if let ([host], [_]) = (&self.host[..], &self.gpu[..]) {
             return Some(host);
         }
@@ -95,6 +105,13 @@ fn files(folder: &Path) -> Vec<(PathBuf, Version)> {
         Some((path.strip_prefix(".").map(Path::to_owned).unwrap_or(path), version))
     });
     versions.collect()
+}
+
+/// The machine of an ELF core; `None`: the file is no core.
+fn machine(path: &Path) -> Option<Machine> {
+    let mut start = [0; 20];
+    File::open(path).ok().filter(|_| import::is_core(path))?.read_exact(&mut start).ok()?;
+    u16_at(&start, 18).map(Machine)
 }
 
 /// The file in the folder of the crash; else where it is.

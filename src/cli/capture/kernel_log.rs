@@ -27,7 +27,11 @@ impl KernelLog {
     /// Opens the log.
     pub(super) fn begin(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
-        let is_device = file.metadata()?.file_type().is_char_device();
+        let kind = file.metadata()?.file_type();
+        let is_device = path == Path::new(DEVICE) && kind.is_char_device();
+        if !is_device && !kind.is_file() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "neither a file nor the kernel's device"));
+        }
         file.seek(SeekFrom::End(0))?;
         Ok(Self { file, is_device })
     }

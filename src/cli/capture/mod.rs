@@ -17,7 +17,7 @@ mod tests;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -38,9 +38,6 @@ pub(super) struct Args {
     /// The folder of crashes; each has a folder in it, which only its user can read
     #[arg(long, value_name = "DIR", default_value = "gpu-crashes")]
     dir: PathBuf,
-    /// Keep a small dump in place of each core, as `lanescope slim` makes it while the core arrives
-    #[arg(long)]
-    slim: bool,
     /// Let ROCm's debug agent print the waves: for GPUs and runtimes that write no cores
     #[arg(long)]
     debug_agent: bool,
@@ -97,22 +94,28 @@ fn captured(args: &Args, targets: &Targets, folder: &CrashFolder) -> Result<u8, 
     let mut cores = Cores::before();
     let log = File::create(folder.path.join(LOG))?;
     let name = clean(program.to_string_lossy());
-    let status = match output::run(command, log)? {
-        Ok(status) => status,
+    let (status, is_within_line) = match output::run(command, log)? {
+        Ok(ended) => ended,
         Err(error) => {
             folder.remove();
             say(&format!("{name}: {error}"))?;
             return Ok(if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED });
         }
     };
-    if let Ok(kernel_log) = kernel_log {
-        kernel_log.write(&folder.path.join(KERNEL_LOG))?;
+    if let Ok(kernel_log) = kernel_log
+        && let Err(error) = kernel_log.write(&folder.path.join(KERNEL_LOG))
+    {
+        unset.push(format!("{KERNEL_LOG}: {error}"));
     }
     cores.collect(&folder.path, targets);
     let ended = ended(&name, status);
-    let crash = Crash::new(&folder.path, cores, ended.clone());
-    match crash.evidence(targets, status) {
-        Evidence::Captures(captures) => crash.print_causes(Path::new(program), &captures)?,
+    let mut crash = Crash::new(&folder.path, cores, ended.clone());
+    let evidence = crash.evidence(targets, status);
+    if is_within_line && !(status.success() && matches!(evidence, Evidence::Other)) {
+        writeln!(io::stderr())?;
+    }
+    match evidence {
+        Evidence::Captures => crash.print_causes(Path::new(program))?,
         Evidence::Reports => crash.print_reports(args, unset)?,
         Evidence::Other if status.success() => folder.remove(),
         Evidence::Other => {

@@ -1,14 +1,16 @@
 //! A program whose output goes to the standard streams and into a log.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, ExitStatus, Stdio};
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::fstat;
 use nix::sys::termios::{cfmakeraw, tcgetattr};
 use nix::unistd::Pid;
 
@@ -22,15 +24,27 @@ const PART: usize = 1 << 16;
 /// Maximum number of reads after the program's end, when programs that it left behind still write: more than pipes hold.
 const MAX_READS: usize = 64;
 
-/// Runs a program to its end. Lines of the two streams do not mix in the log. Programs that it leaves behind are not waited
-/// for.
+/// Runs a program to its end, with which it returns whether its output ended within a line of a terminal. Programs that it
+/// leaves behind are not waited for.
+///
+/// Streams that are one file stay one, and keep their order. Else the lines of two streams do not mix in the log.
 ///
 /// # Errors
 /// An error of this process; the inner one is that of the program's start.
-pub(super) fn run(mut command: Command, log: File) -> io::Result<io::Result<ExitStatus>> {
-    let signals = Signals::block()?;
-    let (stdout, for_stdout) = channel(&io::stdout())?;
-    let (stderr, for_stderr) = channel(&io::stderr())?;
+pub(super) fn run(mut command: Command, log: File) -> io::Result<io::Result<(ExitStatus, bool)>> {
+    let (stdout, stderr) = (io::stdout(), io::stderr());
+    let (source, for_stdout) = channel(&stdout)?;
+    let to = mapping::standard_output().ok();
+    let mut streams = vec![Stream::new("standard output", source, to, stdout.is_terminal())];
+    let for_stderr = match is_same(&stdout, &stderr) {
+        true => for_stdout.try_clone()?,
+        false => {
+            let (source, for_stderr) = channel(&stderr)?;
+            let to = File::from(stderr.as_fd().try_clone_to_owned()?);
+            streams.push(Stream::new("standard error", source, Some(to), stderr.is_terminal()));
+            for_stderr
+        }
+    };
     let child = command.stdout(Stdio::from(for_stdout)).stderr(Stdio::from(for_stderr)).spawn();
     // The program alone has the other ends.
     drop(command);
@@ -38,6 +52,8 @@ pub(super) fn run(mut command: Command, log: File) -> io::Result<io::Result<Exit
         Ok(child) => child,
         Err(error) => return Ok(Err(error)),
     };
+    // After the start: programs inherit blocked signals.
+    let signals = Signals::block()?;
     let number = i32::try_from(child.id()).map(Pid::from_raw);
     let (end, of_waiter) = io::pipe()?;
     let waiter = std::thread::spawn(move || {
@@ -46,8 +62,6 @@ pub(super) fn run(mut command: Command, log: File) -> io::Result<io::Result<Exit
         status
     });
     let mut log = Log(Some(log));
-    let to = [mapping::standard_output().ok(), Some(File::from(io::stderr().as_fd().try_clone_to_owned()?))];
-    let mut streams: Vec<Stream> = [stdout, stderr].into_iter().zip(to).map(Stream::new).collect();
     while !is_readable(&end, &streams, &signals)? {
         streams.iter_mut().for_each(|stream| stream.copy(&mut log));
         // A terminal's interrupt has reached the program; another signal has not.
@@ -60,7 +74,16 @@ pub(super) fn run(mut command: Command, log: File) -> io::Result<io::Result<Exit
     for stream in &mut streams {
         stream.finish(&mut log);
     }
-    Ok(Ok(waiter.join().map_err(|_| io::Error::other("the program's end is unknown"))??))
+    let is_within_line = streams.iter().any(|stream| stream.is_within_line);
+    let status = waiter.join().map_err(|_| io::Error::other("the program's end is unknown"))??;
+    Ok(Ok((status, is_within_line)))
+}
+
+/// Whether two streams are one file: a terminal, a pipe.
+fn is_same(a: impl AsFd, b: impl AsFd) -> bool {
+    let identity = |stream: BorrowedFd| fstat(stream).ok().map(|facts| (facts.st_dev, facts.st_ino));
+    let first = identity(a.as_fd());
+    first.is_some() && first == identity(b.as_fd())
 }
 
 /// What the program writes to: a terminal in place of a terminal, by which programs choose colours and how they buffer;
@@ -77,6 +100,10 @@ fn channel(stream: &(impl AsFd + io::IsTerminal)) -> io::Result<(File, OwnedFd)>
     let size =
         size.map(|(width, height)| Winsize { ws_row: height.0, ws_col: width.0, ws_xpixel: 0, ws_ypixel: 0 });
     let pair = openpty(size.as_ref(), &modes)?;
+    // The program's own copies are made as it starts.
+    for end in [&pair.master, &pair.slave] {
+        fcntl(end, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    }
     Ok((pair.master.into(), pair.slave))
 }
 
@@ -111,13 +138,17 @@ struct Stream {
     source: Option<File>,
     /// `None`: the standard stream is closed.
     to: Option<File>,
-    /// A line that has begun.
+    name: &'static str,
+    is_terminal: bool,
+    /// Whether a line of a terminal has begun.
+    is_within_line: bool,
+    /// The begin of a line that the log lacks.
     line: Vec<u8>,
 }
 
 impl Stream {
-    fn new((source, to): (File, Option<File>)) -> Self {
-        Self { source: Some(source), to, line: Vec::new() }
+    fn new(name: &'static str, source: File, to: Option<File>, is_terminal: bool) -> Self {
+        Self { source: Some(source), to, name, is_terminal, is_within_line: false, line: Vec::new() }
     }
 
     fn is_ready(&self) -> bool {
@@ -138,7 +169,8 @@ impl Stream {
             // A terminal whose programs have ended has an error in place of an end.
             _ => return self.source = None,
         };
-        let is_closed = self.to.as_mut().is_some_and(|to| to.write_all(part).is_err());
+        let error = self.to.as_mut().and_then(|to| to.write_all(part).err());
+        self.is_within_line = self.is_terminal && part.last() != Some(&b'\n');
         let (whole, begun) =
             part.split_at(part.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
         if !whole.is_empty() {
@@ -150,8 +182,11 @@ impl Stream {
             self.write_line(log);
         }
         // The next write of the program fails as it would without a log.
-        if is_closed {
+        if let Some(error) = error {
             self.source = None;
+            if error.kind() != ErrorKind::BrokenPipe {
+                let _ = say(&format!("{}: {error}", self.name));
+            }
         }
     }
 

@@ -32,28 +32,15 @@ pub(super) fn apply(program: &mut Command, args: &Args, folder: &Path) -> Result
         unset.push(format!("{DISABLED} is removed for this run"));
         program.env_remove(DISABLED);
     }
-    program.env(PATTERN, pattern(args, &std::path::absolute(folder)?)?);
+    program.env(PATTERN, pattern(&std::path::absolute(folder)?)?);
     if args.debug_agent {
         program.envs(AGENT);
     }
     Ok(unset)
 }
 
-/// The pattern of the runtime: `%p` is the number of the process, `%%` a percent sign; a command is no shell's, and ends
-/// its words at blanks.
-fn pattern(args: &Args, folder: &Path) -> Result<String, Failure> {
-    let text = |path: &Path| {
-        path.to_str().map(str::to_owned).ok_or("the path of the folder is no UTF-8; --dir names another")
-    };
-    let folder = text(folder)?;
-    if !args.slim {
-        return Ok(format!("{}/gpucore.%p", folder.replace('%', "%%")));
-    }
-    let program = text(&std::env::current_exe()?)?;
-    for path in [&folder, &program] {
-        if path.contains(|letter: char| letter.is_whitespace() || letter == '%') {
-            return Err(format!("{}: --slim needs paths without blanks and `%`", clean(path)).into());
-        }
-    }
-    Ok(format!("|{program} slim --dir {folder} -"))
+/// The pattern of the runtime: `%p` is the number of the process, `%%` a percent sign.
+fn pattern(folder: &Path) -> Result<String, Failure> {
+    let folder = folder.to_str().ok_or("the path of the folder is no UTF-8; --dir names another")?;
+    Ok(format!("{}/gpucore.%p", folder.replace('%', "%%")))
 }

@@ -53,7 +53,7 @@ pub(in crate::cli) fn driver() -> Check {
         Err(error) => {
             let note = match Path::new(DRIVER).exists() {
                 true => "the user needs the groups `render` and `video`",
-                false => "no program uses a GPU here; captures of other machines open",
+                false => "no program can use a GPU of AMD here",
             };
             Check {
                 notes: vec![note.to_owned()],

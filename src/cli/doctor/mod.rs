@@ -140,6 +140,9 @@ fn diagnosis(checks: Vec<Check>, targets: &Targets) -> Diagnosis {
             next.push(command.clone());
         }
     }
+    if checks.iter().any(|check| check.area == Area::Crashes && check.command.is_some()) {
+        next.push("lanescope capture -- ./app".to_owned());
+    }
     next.push("lanescope demo".to_owned());
     Diagnosis {
         version: BUILD.version.to_owned(),

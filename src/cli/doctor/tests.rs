@@ -76,8 +76,8 @@ fn commands_are_listed_once_and_the_demo_is_last() {
         command: Some(command.to_owned()),
     };
     let all = diagnosis(vec![check("a"), check("b"), check("a")], &Targets::builtin());
-    assert_eq!(all.next, ["a", "b", "lanescope demo"]);
+    assert_eq!(all.next, ["a", "b", "lanescope capture -- ./app", "lanescope demo"]);
     let text = text(&all, Style::Plain);
     assert!(text.contains("  missing  x: y\n           z\n"), "{text}");
-    assert!(text.ends_with("  a\n  b\n  lanescope demo\n"), "{text}");
+    assert!(text.ends_with("  a\n  b\n  lanescope capture -- ./app\n  lanescope demo\n"), "{text}");
 }

@@ -58,7 +58,7 @@ fn a_report_of_another_process_changes_no_answer() {
     assert!(own["sentence"].as_str().unwrap().contains("0x800104041000"), "{own:#}");
 }
 
-/// A file of reports alone has no waves: the page has four ways to a capture.
+/// A file of reports alone has no waves: the page has ways to a capture.
 #[test]
 fn a_device_dump_names_ways_to_a_capture() {
     let dump = "**** AMDGPU Device Coredump ****\nversion: 1\nprocess_name: app PID: 1720\n\n[gfxhub] Page fault \
