@@ -276,4 +276,11 @@ fn a_closed_output_ends_the_program() {
     );
     let output = Command::new("bash").args(["-c", &shell]).current_dir(machine.0.path()).output().unwrap();
     assert_eq!(text(&output.stdout), format!("y\n{}\n", 128 + 13));
+    // Without a reader of its messages the crash is kept, and the status is the program's.
+    let machine = Machine::new(&format!("cp unified \"{PATTERN}\"; {ABORT}"));
+    let mut command = machine.command(&["./app"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(command.stderr(writer).stdout(Stdio::null()).status().unwrap().code(), Some(128 + 6));
+    assert_eq!(machine.names("gpu-crashes/app-1").len(), 2);
 }

@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use super::cores::Cores;
 use super::{Args, KERNEL_LOG, LOG, say, shown};
 use crate::arch::Targets;
-use crate::cli::{Failure, code_object, shell, standard_error};
+use crate::cli::{code_object, shell, standard_error};
 use crate::codeobject::FatFile;
 use crate::import;
 use crate::notation::plural;
@@ -76,8 +76,8 @@ impl<'f> Crash<'f> {
     }
 
     /// Prints the cause of each capture by `triage`, which the user can type again.
-    pub(super) fn print_causes(&self, program: &Path) -> Result<(), Failure> {
-        say(&format!("{}. The crash is in {}", self.ended, shell::word_of(self.folder.as_os_str())))?;
+    pub(super) fn print_causes(&self, program: &Path) {
+        say(&format!("{}. The crash is in {}", self.ended, shell::word_of(self.folder.as_os_str())));
         let captures = &self.cores.gpu;
         for capture in captures.iter().take(MAX_CAUSES) {
             let logs = self.logs.0.iter().map(|(path, _)| path).filter(|path| *path != capture);
@@ -90,19 +90,18 @@ impl<'f> Crash<'f> {
             let words: Vec<&OsStr> = first.chain(code).chain(host).chain(logs).collect();
             let typed =
                 words.iter().fold("lanescope".to_owned(), |typed, word| typed + " " + &shell::word_of(word));
-            standard_error::folded(format!("\n{}", shell::indented(&typed).trim_end()))?;
-            let mut triage = Command::new(std::env::current_exe()?);
-            triage.args(words).stdin(Stdio::null());
-            triage.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?)).status()?;
+            let _ = standard_error::folded(format!("\n{}", shell::indented(&typed).trim_end()));
+            if let Err(error) = print_triage(&words) {
+                say(&format!("triage: {error}"));
+            }
         }
         if let Some(more @ 1..) = captures.len().checked_sub(MAX_CAUSES) {
-            say(&format!("{more} more {} there", plural(more, "core is", "cores are")))?;
+            say(&format!("{more} more {} there", plural(more, "core is", "cores are")));
         }
-        Ok(())
     }
 
     /// Prints the reports of the logs, and why there may be no waves.
-    pub(super) fn print_reports(&self, args: &Args, unset: Vec<String>) -> Result<(), Failure> {
+    pub(super) fn print_reports(&self, args: &Args, unset: Vec<String>) {
         let mut text = self.ended.clone();
         if self.cores.unreadable.is_empty() {
             text += ". No core of a GPU was written";
@@ -120,8 +119,15 @@ impl<'f> Crash<'f> {
             let heading = if number == 0 { "\nPossible reasons:" } else { "" };
             let _ = write!(text, "{heading}\n  {reason}");
         }
-        Ok(say(&text)?)
+        say(&text);
     }
+}
+
+/// Prints an answer of this program on standard error.
+fn print_triage(words: &[&OsStr]) -> io::Result<()> {
+    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+    let mut triage = Command::new(std::env::current_exe()?);
+    triage.args(words).stdin(Stdio::null()).stdout(Stdio::from(stderr)).status().map(drop)
 }
 
 /// Whether a file has code objects: a program with kernels.

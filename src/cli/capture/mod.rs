@@ -1,10 +1,10 @@
 //! `lanescope capture -- PROGRAM ARGUMENTS`: runs a program so that a crash on a GPU leaves a capture, and names the cause.
 //!
 //! The program runs with the highest limit of core files that is allowed, and with `HSA_COREDUMP_PATTERN`. Its output is
-//! printed as it comes, and kept with the kernel log of that time. If cores of the GPUs were written, or the program fails
-//! and its output or the kernel log reports a fault, the folder of the crash is kept, and `triage --log` prints the cause
-//! on standard error. Else nothing is kept. The exit status is the program's, as a shell has it: 128 and the signal's
-//! number, 127 if there is no such program. It is 125 if the capture itself cannot begin.
+//! printed as it comes, and kept with the kernel log of that time. If cores of the GPUs were written, or the output reports
+//! a fault, the folder of the crash is kept, and `triage --log` prints the cause on standard error, or the reports are
+//! listed. Else nothing is kept. The exit status is the program's, as a shell has it: 128 and the signal's number, 127 if
+//! there is no such program. It is 125 if the program could not be started at all.
 
 mod cause;
 mod cores;
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Let ROCm's debug agent print the waves: for GPUs and runtimes that write no cores
     #[arg(long)]
     debug_agent: bool,
-    /// The kernel log: a device, or a file that grows [default: /dev/kmsg]
+    /// The kernel log: /dev/kmsg, or a file that grows [default: /dev/kmsg]
     #[arg(long, value_name = "FILE")]
     kernel_log: Option<PathBuf>,
     /// The program and its arguments
@@ -58,21 +58,20 @@ const NOT_FOUND: u8 = 127;
 const LOG: &str = "run.log";
 const KERNEL_LOG: &str = "kernel.log";
 
-pub(super) fn run(args: &Args, targets: &Targets) -> Result<u8, Failure> {
+pub(super) fn run(args: &Args, targets: &Targets) -> u8 {
     let folder = match CrashFolder::new(&args.dir, args.words.first().map_or(Path::new(""), Path::new)) {
         Ok(folder) => folder,
         Err(error) => {
             let dir = clean(args.dir.display().to_string());
-            say(&format!("{dir}: {error}; --dir names another folder for crashes"))?;
-            return Ok(FAILED);
+            say(&format!("{dir}: {error}; --dir names another folder for crashes"));
+            return FAILED;
         }
     };
-    let status = captured(args, targets, &folder);
-    if let Err(error) = &status {
+    captured(args, targets, &folder).unwrap_or_else(|error| {
         folder.remove();
-        say(&error.to_string())?;
-    }
-    Ok(status.unwrap_or(FAILED))
+        say(&error.to_string());
+        FAILED
+    })
 }
 
 /// Runs the program, then keeps or removes the folder.
@@ -88,9 +87,7 @@ fn captured(args: &Args, targets: &Targets, folder: &CrashFolder) -> Result<u8, 
             "save the host's `dmesg` after a crash for `triage --log`, or name its file by --kernel-log";
         unset.push(format!("the kernel log {}: {error}; {instead}", shown(path)));
     }
-    for sentence in &unset {
-        say(sentence)?;
-    }
+    unset.iter().for_each(|sentence| say(sentence));
     let mut cores = Cores::before();
     let log = File::create(folder.path.join(LOG))?;
     let name = clean(program.to_string_lossy());
@@ -98,7 +95,7 @@ fn captured(args: &Args, targets: &Targets, folder: &CrashFolder) -> Result<u8, 
         Ok(ended) => ended,
         Err(error) => {
             folder.remove();
-            say(&format!("{name}: {error}"))?;
+            say(&format!("{name}: {error}"));
             return Ok(if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED });
         }
     };
@@ -112,23 +109,23 @@ fn captured(args: &Args, targets: &Targets, folder: &CrashFolder) -> Result<u8, 
     let mut crash = Crash::new(&folder.path, cores, ended.clone());
     let evidence = crash.evidence(targets, status);
     if is_within_line && !(status.success() && matches!(evidence, Evidence::Other)) {
-        writeln!(io::stderr())?;
+        let _ = writeln!(io::stderr());
     }
     match evidence {
-        Evidence::Captures => crash.print_causes(Path::new(program))?,
-        Evidence::Reports => crash.print_reports(args, unset)?,
+        Evidence::Captures => crash.print_causes(Path::new(program)),
+        Evidence::Reports => crash.print_reports(args, unset),
         Evidence::Other if status.success() => folder.remove(),
         Evidence::Other => {
             folder.remove();
-            say(&format!("{ended}. No core of a GPU was written, and no log reports a fault"))?;
+            say(&format!("{ended}. No core of a GPU was written, and no log reports a fault"));
         }
     }
     Ok(exit_status(status))
 }
 
-/// Prints a message of the command.
-fn say(text: &str) -> io::Result<()> {
-    standard_error::message(&format!("lanescope capture: {text}"))
+/// Prints a message of the command. One that cannot be printed changes neither the program's run nor its status.
+fn say(text: &str) {
+    let _ = standard_error::message(&format!("lanescope capture: {text}"));
 }
 
 /// The status of a shell for a program's end.

@@ -127,7 +127,7 @@ impl Log {
         let error = self.0.as_mut().and_then(|log| log.write_all(bytes).err());
         if let Some(error) = error {
             self.0 = None;
-            let _ = say(&format!("{LOG}: {error}; the rest of the output is not kept"));
+            say(&format!("{LOG}: {error}; the rest of the output is not kept"));
         }
     }
 }
@@ -185,7 +185,7 @@ impl Stream {
         if let Some(error) = error {
             self.source = None;
             if error.kind() != ErrorKind::BrokenPipe {
-                let _ = say(&format!("{}: {error}", self.name));
+                say(&format!("{}: {error}", self.name));
             }
         }
     }

@@ -25,8 +25,11 @@ pub(super) fn apply(program: &mut Command, args: &Args, folder: &Path) -> Result
     });
     let checks = [crashes::driver(), crashes::size(limit.map_err(io::Error::from))];
     let mut unset: Vec<String> = checks.iter().filter_map(Check::limit).collect();
-    if let Ok(pattern) = std::env::var(PATTERN) {
-        unset.push(format!("{PATTERN}={} is replaced for this run", clean(pattern)));
+    let agent = AGENT.iter().map(|(name, _)| *name).filter(|_| args.debug_agent);
+    for name in std::iter::once(PATTERN).chain(agent) {
+        if let Ok(value) = std::env::var(name) {
+            unset.push(format!("{name}={} is replaced for this run", clean(value)));
+        }
     }
     if std::env::var_os(DISABLED).is_some() {
         unset.push(format!("{DISABLED} is removed for this run"));
