@@ -1,6 +1,7 @@
 //! Ways to a capture, for the user of a text that has no waves. README has the same lines.
 
-/// Commands with their effects: one with all settings, two for a core of the GPUs, one in its place, one for a program that hangs.
+/// Commands with their effects: one with all settings, two for a core of the GPUs, one in its place, one for a program
+/// that hangs.
 pub const CAPTURES: [(&str, &str); 5] = [
     ("lanescope capture -- ./app", "keeps a crash, and names its cause"),
     ("ulimit -c unlimited", "before ./app: a fault then writes gpucore.PID"),

@@ -44,6 +44,8 @@ use crate::arch::Targets;
 use crate::capture::{Backing, Capture, Fault, FaultSource, MemoryBacking};
 pub use crate::capture::{FileLocation, Problem, Severity};
 use crate::clean::clean;
+use crate::elf::Machine;
+use crate::integers::u16_at;
 use crate::mapping::Changes;
 
 /// `S_IWOTH`.
@@ -179,18 +181,19 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
 const MAX_LOOKED: usize = 256;
 const MAX_NAMED: usize = 3;
 
-/// The format of a file that its first bytes decide.
-fn begin(path: &Path) -> Option<Format> {
+/// The format of a file that its first bytes decide, with these bytes.
+fn begin(path: &Path) -> Option<(Format, [u8; 32])> {
     let mut start = [0; 32];
     let file = file::open_regular(path).ok()?;
     let size = file.metadata().ok()?.len();
     let count = file::read_range(&file, 0, size, 0, &mut start).ok()?;
-    sniff::magic(start.get(..count)?)?.ok()
+    Some((sniff::magic(start.get(..count)?)?.ok()?, start))
 }
 
-/// Whether a file is an ELF core, of GPUs or of a host process.
-pub(crate) fn is_core(path: &Path) -> bool {
-    begin(path) == Some(Format::Core)
+/// The machine of an ELF core, of GPUs or of a host process; `None`: the file is no core.
+pub(crate) fn core_machine(path: &Path) -> Option<Machine> {
+    let (_, start) = begin(path).filter(|(format, _)| *format == Format::Core)?;
+    u16_at(&start, 18).map(Machine)
 }
 
 /// The files of a folder that begin as captures do, for an error: `; open one of its files: a.core, b.zip`.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::cli::text;
+use crate::cli::{on_terminal, text};
 use crate::cores::{core, part};
 use crate::support::{self, lanescope, program, root};
 
@@ -215,36 +215,19 @@ fn cores_that_cannot_be_read_are_named() {
 /// A terminal's programs see a terminal, with its bytes unchanged.
 #[test]
 fn a_program_on_a_terminal_sees_one() {
-    const TERMINAL: &str = "
-import os, pty, sys, fcntl, termios, struct
-pid, master = pty.fork()
-if pid == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 101, 0, 0))
-    os.execv(sys.argv[1], sys.argv[1:])
-text = b''
-while True:
-    try:
-        part = os.read(master, 65536)
-    except OSError:
-        break
-    text += part
-sys.stdout.buffer.write(text)
-os.waitpid(pid, 0)
-";
     let machine = Machine::new("[ -t 1 ] && [ -t 2 ] && stty size <&1; printf 'a\\r50%%\\rb\\n'");
     let shown = |words: &[&str]| {
-        let mut python = Command::new("python3");
-        python.args(["-c", TERMINAL, program(), "capture"]).args(words).current_dir(machine.0.path());
-        text(&python.output().unwrap().stdout)
+        let mut terminal = on_terminal(101, &[&[program(), "capture"], words].concat());
+        text(&terminal.current_dir(machine.0.path()).output().unwrap().stdout)
     };
     let found = shown(&["./app"]);
     assert!(found.ends_with("24 101\r\na\r50%\rb\r\n"), "{found:?}");
     // The program has no more of the terminal than its streams, which keep their order.
     let script = "import os\n\
                   for n in range(50): os.write(1, b'o%d ' % n); os.write(2, b'e%d ' % n)\n\
-                  print(len([1 for n in os.listdir('/proc/self/fd') if 'pt' in os.readlink('/proc/self/fd/' + n)]))"
-        .replace("os.readlink('/proc/self/fd/' + n)", "(os.path.realpath('/proc/self/fd/' + n))");
-    let found = shown(&["python3", "-c", &script]);
+                  paths = [os.path.realpath('/proc/self/fd/' + n) for n in os.listdir('/proc/self/fd')]\n\
+                  print(len([path for path in paths if 'pt' in path]))";
+    let found = shown(&["python3", "-c", script]);
     let expected: String = (0..50).map(|n| format!("o{n} e{n} ")).collect();
     assert!(found.ends_with(&format!("{expected}3\r\n")), "{found:?}");
 }

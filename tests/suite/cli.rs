@@ -20,6 +20,33 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Runs a program on a terminal of its own, with that many columns; prints what it shows, and ends with its status.
+const TERMINAL: &str = "
+import fcntl, os, pty, struct, sys, termios
+pid, master = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+text = b''
+while True:
+    try:
+        part = os.read(master, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+sys.stdout.buffer.write(text)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+
+/// A program on a terminal, whose output is what that shows.
+pub(crate) fn on_terminal(columns: usize, words: &[&str]) -> Command {
+    let mut python = Command::new("python3");
+    python.args(["-c", TERMINAL, &columns.to_string()]).args(words).stdin(Stdio::null());
+    python
+}
+
 /// Kills the server on drop.
 pub(crate) struct Ending(pub(crate) Child);
 

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use lanescope::triage::MissingData;
 use serde_json::{Value, json};
 
-use crate::cli::text;
+use crate::cli::{on_terminal, text};
 use crate::fixtures::one_line;
 use crate::support::root;
 
@@ -237,28 +237,10 @@ sys.exit(child.wait())
 /// `info` with a fault of a log: a terminal shows the lines of a file.
 #[test]
 fn info_folds_faults_to_the_columns() {
-    let script = "
-import fcntl, os, pty, struct, subprocess, sys, termios
-master, slave = pty.openpty()
-fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 80, 0, 0))
-child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL)
-os.close(slave)
-text = b''
-while True:
-    try:
-        part = os.read(master, 65536)
-    except OSError:
-        break
-    if not part:
-        break
-    text += part
-sys.stdout.buffer.write(text)
-sys.exit(child.wait())
-";
-    let words = ["-c", script, crate::support::program(), "info", UNREPORTED, "--log", REPORT];
-    let mut python = Command::new("python3");
-    let python = python.args(words).current_dir(root()).env("NO_COLOR", "1").env("TERM", "xterm");
-    let found = python.stdin(Stdio::null()).output().unwrap();
+    // Problems are on standard error.
+    let words = ["sh", "-c", "exec \"$@\" 2> /dev/null", "sh", crate::support::program()];
+    let mut terminal = on_terminal(COLUMNS, &[&words[..], &["info", UNREPORTED, "--log", REPORT]].concat());
+    let found = terminal.current_dir(root()).env("NO_COLOR", "1").env("TERM", "xterm").output().unwrap();
     assert!(found.status.success(), "{}", text(&found.stderr));
     let shown = text(&found.stdout).replace('\r', "");
     assert!(shown.lines().all(|line| line.chars().count() <= COLUMNS), "{shown}");

@@ -29,14 +29,14 @@ impl Logs {
     }
 }
 
-/// What a program left behind.
+/// The traces of a crash on a GPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Evidence {
     /// Captures of waves.
     Captures,
     /// Reports in its logs, or files in place of cores that cannot be read.
     Reports,
-    /// Nothing of a GPU.
+    /// None.
     Other,
 }
 
@@ -98,6 +98,11 @@ impl<'f> Crash<'f> {
         if let Some(more @ 1..) = captures.len().checked_sub(MAX_CAUSES) {
             say(&format!("{more} more {} there", plural(more, "core is", "cores are")));
         }
+    }
+
+    /// Prints that a failed program left no traces.
+    pub(super) fn print_none(&self) {
+        say(&format!("{}. No core of a GPU was written, and no log reports a fault", self.ended));
     }
 
     /// Prints the reports of the logs, and why there may be no waves.

@@ -1,16 +1,14 @@
 //! The cores that a program leaves in its folder, in that of the kernel's pattern, and in the folder of the crash.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{KERNEL_LOG, LOG};
 use crate::arch::Targets;
-use crate::elf::{EM_AMDGPU, Machine};
+use crate::elf::EM_AMDGPU;
 use crate::import::{self, Options};
-use crate::integers::u16_at;
 
 /// Maximum number of new files that are opened.
 const MAX_OPENED: usize = 64;
@@ -52,7 +50,9 @@ impl Cores {
             match import::open(&path, targets, &Options::default()) {
                 Ok(_) => self.gpu.push(path),
                 Err(error) if path.starts_with(folder) => self.unreadable.push(error.to_string()),
-                Err(_) if machine(&path).is_some_and(|machine| machine != EM_AMDGPU) => self.host.push(path),
+                Err(_) if import::core_machine(&path).is_some_and(|machine| machine != EM_AMDGPU) => {
+                    self.host.push(path)
+                }
                 Err(_) => {}
             }
         }
@@ -68,7 +68,7 @@ impl Cores {
     /// The core of the host process behind a GPU core: the only one, else the one with the same number in its name.
     pub(super) fn host_of(&self, capture: &Path) -> Option<&PathBuf> {
         // A core of host and GPUs, or a log, has its own host.
-        machine(capture).filter(|machine| *machine == EM_AMDGPU)?;
+        import::core_machine(capture).filter(|machine| *machine == EM_AMDGPU)?;
         if let ([host], [_]) = (&self.host[..], &self.gpu[..]) {
             return Some(host);
         }
@@ -105,13 +105,6 @@ fn files(folder: &Path) -> Vec<(PathBuf, Version)> {
         Some((path.strip_prefix(".").map(Path::to_owned).unwrap_or(path), version))
     });
     versions.collect()
-}
-
-/// The machine of an ELF core; `None`: the file is no core.
-fn machine(path: &Path) -> Option<Machine> {
-    let mut start = [0; 20];
-    File::open(path).ok().filter(|_| import::is_core(path))?.read_exact(&mut start).ok()?;
-    u16_at(&start, 18).map(Machine)
 }
 
 /// The file in the folder of the crash; else where it is.

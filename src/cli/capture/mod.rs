@@ -105,8 +105,7 @@ fn captured(args: &Args, targets: &Targets, folder: &CrashFolder) -> Result<u8, 
         unset.push(format!("{KERNEL_LOG}: {error}"));
     }
     cores.collect(&folder.path, targets);
-    let ended = ended(&name, status);
-    let mut crash = Crash::new(&folder.path, cores, ended.clone());
+    let mut crash = Crash::new(&folder.path, cores, ended(&name, status));
     let evidence = crash.evidence(targets, status);
     if is_within_line && !(status.success() && matches!(evidence, Evidence::Other)) {
         let _ = writeln!(io::stderr());
@@ -114,10 +113,11 @@ fn captured(args: &Args, targets: &Targets, folder: &CrashFolder) -> Result<u8, 
     match evidence {
         Evidence::Captures => crash.print_causes(Path::new(program)),
         Evidence::Reports => crash.print_reports(args, unset),
-        Evidence::Other if status.success() => folder.remove(),
         Evidence::Other => {
             folder.remove();
-            say(&format!("{ended}. No core of a GPU was written, and no log reports a fault"));
+            if !status.success() {
+                crash.print_none();
+            }
         }
     }
     Ok(exit_status(status))

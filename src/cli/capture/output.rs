@@ -86,8 +86,8 @@ fn is_same(a: impl AsFd, b: impl AsFd) -> bool {
     first.is_some() && first == identity(b.as_fd())
 }
 
-/// What the program writes to: a terminal in place of a terminal, by which programs choose colours and how they buffer;
-/// else a pipe.
+/// A channel for a stream: the end to read, and the program's. For a terminal it is another terminal, since programs choose
+/// by it their colours and when they write; else a pipe.
 fn channel(stream: &(impl AsFd + io::IsTerminal)) -> io::Result<(File, OwnedFd)> {
     if !stream.is_terminal() {
         let (ours, theirs) = io::pipe()?;

@@ -94,7 +94,7 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// What is missing or limited, in words.
+    /// The fact and its notes, if the state is not `ok`.
     pub(in crate::cli) fn limit(&self) -> Option<String> {
         let notes = self.notes.iter().map(|note| format!("; {note}"));
         (self.state != State::Ok)

@@ -51,7 +51,7 @@ fn a_status_of_zero_repeats_a_report_of_its_process() {
     assert_eq!(processes(&reversed).len(), 200);
 }
 
-/// Reports with a status of 0 count, make room and are ranked as others.
+/// Reports with a status of 0 are ranked, counted and left out like others.
 #[test]
 fn of_too_many_reports_with_a_status_of_zero_the_own_stays() {
     let text = |own: u64| -> String {

@@ -56,8 +56,8 @@ impl Own {
         self.gpus.iter().any(|(location, _)| (location ^ of) & BUS_AND_DEVICE == 0)
     }
 
-    /// The rank of a marked report among too many: [`FOREIGN`] if it is not about the waves, 2 if it is of the capture's process, or
-    /// without a process of its GPU, else 1. The lowest are removed first.
+    /// The rank of a marked report among too many: [`FOREIGN`] if it is not about the waves, 2 if it is of the capture's
+    /// process, or without a process of its GPU, else 1. The lowest are removed first.
     fn rank(&self, fault: &Fault) -> u8 {
         let is_own = || match self.process.zip(fault.process) {
             Some((own, of)) => own == of,

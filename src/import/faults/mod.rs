@@ -1,9 +1,9 @@
 //! Reports of faults in any text: the debug agent's, those of ROCm's and LLVM's runtimes, HIP's and the kernel log
 //! (docs/captures.md, "Fault reports").
 //!
-//! [`mod@line`] is the grammar of one line, without state, [`lead`] what stands before a message; [`runtime`], [`queue`], [`assertion`], [`kernel_log`] and
-//! [`device_dump`] have its rules by writer. [`Reader`] joins the lines of one report, [`page_fault`] those of the kernel
-//! log, [`merge`] the reports of one fault. [`log`] reads the user's logs.
+//! [`mod@line`] is the grammar of one line, without state, [`lead`] what stands before a message; [`runtime`], [`queue`],
+//! [`assertion`], [`kernel_log`] and [`device_dump`] have its rules by writer. [`Reader`] joins the lines of one report,
+//! [`page_fault`] those of the kernel log, [`merge`] the reports of one fault. [`log`] reads the user's logs.
 
 mod assertion;
 mod container;
