@@ -1,6 +1,7 @@
 //! Failed assertions of device code, by the programs' output.
 
-use super::line::{Row, from, name};
+use super::lead::{is_level, is_prefix};
+use super::line::{Row, after, from, name};
 use crate::capture::{FailedAssertion, Fault, FaultKind, FaultSource};
 use crate::import::text::find;
 
@@ -12,6 +13,8 @@ pub(super) fn failed(text: &[u8], _: usize) -> Option<Row> {
     by_marks(text, ": Device-side assertion `", b"' failed.", FaultSource::Hip)
         .or_else(|| by_marks(text, ": Assertion `", b"` failed.", FaultSource::Offload))
         .or_else(|| with_message(text))
+        .or_else(|| of_triton(text))
+        .or_else(|| of_pytorch(text))
         .map(whole)
         .or_else(|| of_library(text).map(Row::Assertion))
 }
@@ -40,6 +43,31 @@ fn with_message(text: &[u8]) -> Option<Fault> {
     failed_at(text.get(..at)?, from(rest, open + 3), FaultSource::Offload)
 }
 
+/// `device assertion failed: 'index out of range', in kernel at /src/kernel.py:12` of Triton's code for AMD's GPUs.
+fn of_triton(text: &[u8]) -> Option<Fault> {
+    const MARK: &str = "device assertion failed: '";
+    let at = find(text, MARK).filter(|at| text.get(..*at).is_some_and(is_prefix))?;
+    let rest = from(text, at + MARK.len()).trim_ascii_end();
+    let end = memchr::memmem::rfind(rest, b"', in ")?;
+    let place = from(rest, end + "', in ".len());
+    let middle = find(place, " at ")?;
+    let path = from(place, middle + " at ".len());
+    let colon = memchr::memrchr(b':', path)?;
+    let line = std::str::from_utf8(from(path, colon + 1)).ok()?.parse().ok()?;
+    let function = name(place.get(..middle)?).filter(|name| name != "unknown");
+    let file = name(path.get(..colon)?).filter(|name| name != "unknown");
+    failed_in(rest.get(..end)?, file, Some(line), function)
+}
+
+/// ``[CUDA_KERNEL_ASSERT] /src/Index.hip:94: kernel: block: [0,0,0], thread: [1,0,0]: Assertion failed: `i < n`: message``
+/// of PyTorch.
+fn of_pytorch(text: &[u8]) -> Option<Fault> {
+    let rest = after(text, "[CUDA_KERNEL_ASSERT] ")?;
+    let before = rest.get(..find(rest, ": block: [")?)?;
+    let condition = after(rest, ": Assertion failed: `")?;
+    failed_at(before, condition.get(..find(condition, "`")?)?, FaultSource::Hip)
+}
+
 /// `stl_vector.h:1125: std::vector<int>::operator[](size_type): Assertion '__n < this->size()' failed.` of libstdc++, and
 /// `vector:1393: assertion __n < size() failed: vector[] index out of bounds` of libc++. Both are printed by hosts, too.
 fn of_library(text: &[u8]) -> Option<Fault> {
@@ -52,37 +80,45 @@ fn of_library(text: &[u8]) -> Option<Fault> {
         let before = text.get(..at)?;
         let colon = memchr::memrchr(b':', before)?;
         let line = std::str::from_utf8(from(before, colon + 1)).ok()?.parse().ok()?;
-        let condition = name(condition)?;
-        let assertion =
-            FailedAssertion { condition, file: file(before.get(..colon)?), line: Some(line), function: None };
-        Some(Fault {
-            kind: FaultKind::Assertion,
-            assertion: Some(assertion),
-            source: FaultSource::Hip,
-            ..Fault::default()
-        })
+        failed_in(condition, file(before.get(..colon)?), Some(line), None)
     })
 }
 
+/// A failed assertion that programs print.
+fn failed_in(
+    condition: &[u8],
+    file: Option<String>,
+    line: Option<u64>,
+    function: Option<String>,
+) -> Option<Fault> {
+    let assertion = FailedAssertion { condition: name(condition)?, file, line, function };
+    let (kind, source) = (FaultKind::Assertion, FaultSource::Hip);
+    Some(Fault { kind, assertion: Some(assertion), source, ..Fault::default() })
+}
+
 /// A file name, which may have blanks, behind the prefix of a log: `[rank 3] 10:22:01 /src/my kernels/scale.hip`. An
-/// absolute path is all from its first slash; else the last word with a colon or a bracket ends the prefix.
+/// absolute path is all from its first slash on, a relative one the last words in small letters.
 fn file(text: &[u8]) -> Option<String> {
-    let is_prefix = |word: &[u8]| word.contains(&b':') || word.ends_with(b"]") || word.ends_with(b"|");
-    let mut start = 0;
-    for blank in memchr::memchr_iter(b' ', text) {
-        let word = text.get(..blank).and_then(|text| text.rsplit(|byte| *byte == b' ').next());
-        if word.is_some_and(is_prefix) {
-            start = blank + 1;
-        }
+    let text = memchr::memmem::rfind(text, b": ").map_or(text, |at| from(text, at + 2));
+    let is_sign = |byte: &u8| b"\t\"'`>])=;:,|".contains(byte);
+    let begins = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|at| text.get(at));
+        before.is_none_or(|byte| *byte == b' ' || is_sign(byte))
+    };
+    if let Some(path) = memchr::memchr_iter(b'/', text).find(begins) {
+        return name(from(text, path));
     }
-    let rest = from(text, start);
-    let path = if rest.starts_with(b"/") { 0 } else { find(rest, " /").map_or(0, |blank| blank + 1) };
-    name(from(rest, path))
+    let words = text.rsplit(is_sign).next().filter(|words| !words.is_empty()).unwrap_or(text);
+    let is_of_name =
+        |word: &&[u8]| word.iter().all(u8::is_ascii_lowercase) && !word.is_empty() && !is_level(word);
+    let mut each = words.rsplit(|byte| *byte == b' ');
+    let last = each.next()?.len();
+    let before: usize = each.take_while(is_of_name).map(|word| word.len() + 1).sum();
+    name(from(words, words.len().checked_sub(last + before)?))
 }
 
 /// A failed assertion by the text before its wording and its condition.
 fn failed_at(before: &[u8], condition: &[u8], source: FaultSource) -> Option<Fault> {
-    let condition = name(condition)?;
     // `FILE:LINE: FUNCTION`; names of functions have colons, too. A log may have a prefix before the file.
     let colons = || memchr::memchr_iter(b':', before);
     let number = colons().zip(colons().skip(1)).find_map(|(first, second)| {
@@ -96,6 +132,5 @@ fn failed_at(before: &[u8], condition: &[u8], source: FaultSource) -> Option<Fau
         }
         None => (None, None, name(before)),
     };
-    let assertion = Some(FailedAssertion { condition, file, line, function });
-    Some(Fault { kind: FaultKind::Assertion, assertion, source, ..Fault::default() })
+    Some(Fault { source, ..failed_in(condition, file, line, function)? })
 }

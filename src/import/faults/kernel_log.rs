@@ -3,8 +3,9 @@
 
 use super::lead::is_of_driver;
 use super::line::{self, after, from, name, pointer};
+use super::runtime::Wrapped;
 use crate::arch::FaultStatus;
-use crate::capture::{FaultAddress, PAGE};
+use crate::capture::{FaultAddress, FaultKind, PAGE};
 use crate::import::text::{Cursor, find};
 
 /// A line of a report.
@@ -45,8 +46,8 @@ pub(super) enum Row {
         /// Whether it is the reset behind another row.
         is_reset: bool,
     },
-    /// Memory errors.
-    Ecc,
+    /// A fault without other rows: errors of memory or of a wave.
+    Alone(FaultKind),
 }
 
 fn row(row: Row) -> line::Row {
@@ -217,7 +218,52 @@ pub(super) fn hardware_errors(text: &[u8], at: usize) -> Option<line::Row> {
         return None;
     }
     let has_some = number.iter().all(u8::is_ascii_digit) && number.iter().any(|digit| *digit != b'0');
-    (has_some && is_of_driver(before)).then(|| row(Row::Ecc))
+    (has_some && is_of_driver(before)).then(|| row(Row::Alone(FaultKind::Ecc)))
+}
+
+/// `sq_intr: error, detail 0x00000000, type 2, sh 0, priv 0, wave_id 1, ...` of gfx11 on, `sq_intr: error, se 0, ...,
+/// priv 0, ..., err_type 1` before: an error of a wave (`kfd_int_process_v9.c` to `kfd_int_process_v12_1.c`). An access
+/// that a page fault ends is one, too.
+pub(super) fn wave_error(text: &[u8], at: usize) -> Option<line::Row> {
+    let text = from(text, at);
+    // The wave was in the trap handler, whose errors follow those of others.
+    if after(text, "priv ").is_some_and(|privilege| !privilege.starts_with(b"0")) {
+        return None;
+    }
+    let mut cursor = Cursor::new(after(text, "err_type ").or_else(|| after(text, ", type "))?);
+    let number = cursor.decimal().filter(|_| !cursor.rest.is_empty())?;
+    let kind = match number {
+        0 | 3 => FaultKind::Ecc,
+        1 => FaultKind::IllegalInstruction,
+        2 => FaultKind::Memory,
+        _ => return None,
+    };
+    Some(row(Row::Alone(kind)))
+}
+
+/// How much of a row a line has that may end within it, by the row's last value.
+pub(super) fn wrapped(text: &[u8]) -> Option<Wrapped> {
+    let end = text.trim_ascii_end();
+    if end.len() == text.len() || !is_of_driver(text) {
+        return None;
+    }
+    if let Some(rest) = after(end, "page fault (") {
+        return Some(if rest.ends_with(b")") { Wrapped::Whole } else { Wrapped::Beginning });
+    }
+    let page = after(end, "page starting at address").map(|rest| (rest, ADDRESS_DIGITS));
+    let status = || after(end, "PROTECTION_FAULT_STATUS:").map(|rest| (rest, REGISTER_DIGITS));
+    let (rest, digits) = page.or_else(status)?;
+    let rest = rest.trim_ascii_start();
+    let number = rest.strip_prefix(b"0x").unwrap_or(rest);
+    let length = number.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    match from(number, length) {
+        b"" if length < digits => Some(Wrapped::Beginning),
+        // Words of another line are no digits.
+        behind if length == digits && (behind.is_empty() || behind.starts_with(b" from ")) => {
+            Some(Wrapped::Whole)
+        }
+        _ => None,
+    }
 }
 
 /// The driver's name of the GPU before a message: `amdgpu 0000:03:00.0: `, and on FreeBSD `drmn0: `.

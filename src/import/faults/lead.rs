@@ -68,7 +68,7 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
     let (last, before) = (words.next(), words.next());
     // One word may be a level, a stream or a container; more are a sentence.
     match (last, before) {
-        (Some(last), None) => !is_word(last) || LEVELS.contains(&&*last.to_ascii_lowercase()),
+        (Some(last), None) => !is_word(last) || is_level(last),
         (Some(last), Some(before)) => !is_word(last) || !is_word(before),
         (None, _) => true,
     }
@@ -76,7 +76,11 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
 
 /// Whether a text has two words in succession, as sentences have.
 pub(super) fn has_words(text: &[u8]) -> bool {
-    let words = || text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    // The host and the program of a header of syslog (RFC 5424, 6.2).
+    let is_header = text.starts_with(b"<")
+        && text.split(|byte| *byte == b' ').next().is_some_and(|one| one.ends_with(b">1"));
+    let header = if is_header { 6 } else { 0 };
+    let words = || text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(header);
     words().zip(words().skip(1)).any(|(one, other)| is_word(one) && is_word(other))
 }
 
@@ -88,11 +92,16 @@ fn is_compared(lead: &[u8]) -> bool {
 /// Words of logs before a message.
 const LEVELS: [&[u8]; 8] = [b"error", b"err", b"warning", b"warn", b"info", b"fatal", b"stderr", b"stdout"];
 
+/// Whether a word is a level or a stream of a log.
+pub(super) fn is_level(word: &[u8]) -> bool {
+    LEVELS.contains(&&*word.to_ascii_lowercase())
+}
+
 /// Whether a word is one of a sentence, not a number, level or name of a log.
 fn is_word(word: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'\'' | b'-');
     let is_level = word.iter().all(u8::is_ascii_uppercase) && word != b"I" && word != b"A";
-    word.iter().all(is_letter) && !is_level
+    word.iter().all(is_letter) && word.iter().any(u8::is_ascii_alphabetic) && !is_level
 }
 
 /// The text before a quotation mark at its end; Python marks bytes with a letter.
@@ -136,6 +145,7 @@ mod tests {
             "error ",
             "{\"priority\"=>3, \"msg\"=>\"",
             "[\"",
+            "<3>1 2024-09-10T09:37:08.000000Z host kernel - - - ",
         ] {
             assert!(is_prefix(prefix.as_bytes()), "{prefix:?}");
         }

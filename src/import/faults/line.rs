@@ -53,7 +53,7 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, the start of its message, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Start, Rule); 63] = [
+const RULES: [(&str, Start, Rule); 64] = [
     ("Kernel '", Any, queue::offload_kernel),
     (MARK, Before(1), runtime::access_fault),
     ("Memory exception on virtual address ", Before(0), runtime::memory_exception),
@@ -102,6 +102,7 @@ const RULES: [(&str, Start, Rule); 63] = [
     ("MES failed to response msg=", Driver, kernel_log::hang_of_queues),
     ("MES might be in unrecoverable state, issue a GPU reset", Driver, kernel_log::alone),
     ("failed to remove hardware queue from MES, doorbell=", Driver, kernel_log::hang_of_queues),
+    ("sq_intr: error, ", Driver, kernel_log::wave_error),
     ("uncorrectable hardware errors detected in ", Driver, kernel_log::hardware_errors),
     (DEVICE_DUMP, Before(0), device_dump::begin),
     ("process_name: ", Before(0), device_dump::process),
@@ -110,7 +111,7 @@ const RULES: [(&str, Start, Rule); 63] = [
     ("Faulty page starting at address", Before(0), device_dump::page),
     ("Protection fault status register:", Before(0), device_dump::status),
     ("page fault (", Driver, kernel_log::header),
-    ("page starting at address ", Driver, kernel_log::page),
+    ("page starting at address", Driver, kernel_log::page),
     ("at page 0x", Driver, kernel_log::old_page),
     ("  at address 0x", Driver, kernel_log::old_page),
     ("Failing VM page: ", Driver, kernel_log::failing_page),
@@ -144,30 +145,39 @@ impl Grammar {
 
     /// Whether a line ends within a report, whose rest may be in the next one.
     pub(super) fn is_cut(&self, text: &[u8]) -> bool {
-        runtime::wrapped(text) == Some(Wrapped::Beginning)
+        wrapped(text) == Some(Wrapped::Beginning)
             || find(text, queue::ABORT).is_some() && matches!(self.row(text), Some(Row::Begins(_)))
     }
 
     /// Whether a line, joined of several, has a whole report.
     pub(super) fn is_whole(&self, text: &[u8]) -> bool {
         match self.row(text) {
-            Some(Row::Whole(fault)) => {
-                fault.status.is_some() || runtime::wrapped(text) == Some(Wrapped::Whole)
-            }
+            Some(Row::Whole(fault)) if fault.status.is_some() => true,
+            Some(Row::Whole(_) | Row::Kernel(_)) => wrapped(text) == Some(Wrapped::Whole),
             _ => false,
         }
     }
 
     /// The contents of a line; `None`: no report has such a line.
     pub(super) fn row(&self, text: &[u8]) -> Option<Row> {
+        self.words(text).filter(|(_, is_led)| *is_led).map(|(row, _)| row)
+    }
+
+    /// The contents of a line, and whether it is what a program prints; else people have written its words.
+    pub(super) fn words(&self, text: &[u8]) -> Option<(Row, bool)> {
         let (row, start, at) = self.rules.iter().find_map(|(mark, start, rule)| {
             let at = mark.find(text)?;
             Some((rule(text, at + mark.needle().len())?, start, at))
         })?;
         let is_alone = is_alone(text, &row);
         let is_led = (start.is_led(text, at) || is_alone) && !is_of_people(text, at, is_alone);
-        is_led.then_some(row)
+        Some((row, is_led))
     }
+}
+
+/// How much of a message with known words a line has that may end within it.
+pub(super) fn wrapped(text: &[u8]) -> Option<Wrapped> {
+    runtime::wrapped(text).or_else(|| kernel_log::wrapped(text))
 }
 
 /// Whether a report of a program behind another one's words is whole, and ends its line.

@@ -52,11 +52,22 @@ fn read_within(
     }
     if reported.is_empty() {
         let what = "no report of a fault is in this log";
-        let hint = "a message of the debug agent, ROCm's or LLVM's runtime, HIP or amdgpu's kernel log";
-        let hint = reported.writers.wanted().unwrap_or_else(|| hint.to_owned());
-        problems.push(problem(place(), what, hint));
+        problems.push(problem(place(), what, Do(wanted(&reported))));
     }
     Ok(reported)
+}
+
+/// What a log without a report lacks.
+pub(super) fn wanted(reported: &Reported) -> String {
+    let quoted = reported.quoted.map(|line| {
+        format!(
+            "line {line} has the words of a report, but not where a program prints them: at the start of a line, \
+             behind the prefix of a log, or as a value of JSON"
+        )
+    });
+    let known = reported.writers.wanted();
+    let all = "expected a message of the debug agent, ROCm's or LLVM's runtime, HIP or amdgpu's kernel log";
+    quoted.or(known).unwrap_or_else(|| all.to_owned())
 }
 
 /// The texts of lines with reports, beside their numbers and reporters; `lines` is in ascending order.

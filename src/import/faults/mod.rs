@@ -23,6 +23,7 @@ mod writers;
 use std::io::{self, BufRead};
 
 use self::device_dump::DeviceDump;
+use self::lead::is_of_driver;
 use self::line::{Grammar, Row};
 use self::merge::Merged;
 use self::page_fault::KernelLog;
@@ -30,7 +31,7 @@ use self::runtime::Wrapped;
 use self::writers::Writers;
 use super::Opened;
 use super::problem::{ImportError, problem};
-use super::text::{Line, Lines, find, prefix};
+use super::text::{Line, Lines, find, has_bytes, messages, prefix, unescaped};
 use crate::capture::{
     Capture, Fault, FaultAddress, FaultKind, FaultSource, FileLocation, MAX_FAULTS, Problem, Provenance,
     agree,
@@ -101,6 +102,8 @@ pub(super) struct Reader {
     /// A line whose rest may be in the next one.
     wrapped: Option<(usize, Vec<u8>)>,
     writers: Writers,
+    /// The first line with the words of a report that no program prints so.
+    quoted: Option<usize>,
 }
 
 impl Reader {
@@ -122,42 +125,55 @@ impl Reader {
             assertion: None,
             wrapped: None,
             writers: Writers::default(),
+            quoted: None,
         }
     }
 
-    /// Reads a line.
+    /// Reads a line: its text, or the messages in its JSON.
     pub(super) fn line(&mut self, line: &Line<'_>) {
-        let end: &[u8] = if line.ended { b"\n" } else { b"" };
+        let is_read = self.grammar.has_mark(line.text) || has_bytes(line.text);
+        let found = Some(line.text).filter(|_| is_read).and_then(messages);
+        match found.filter(|found| !self.grammar.has_mark(found.before)) {
+            Some(found) => found.lines.iter().for_each(|text| self.message(line.number, text, b"\n")),
+            None => self.message(line.number, line.text, if line.ended { b"\n" } else { b"" }),
+        }
+    }
+
+    /// Reads a line of a program, and its line feed, if it has one.
+    fn message(&mut self, number: usize, line: &[u8], end: &[u8]) {
         if let Some((number, text)) = self.wrapped.take() {
-            let rest = continuation(&text, line.text);
+            let rest = continuation(&text, line);
             let text = text.strip_suffix(b"\n").unwrap_or(&text);
+            // A row of the kernel log has no other row within it.
+            let is_other = is_of_driver(rest)
+                || kernel_log::wrapped(&[text, b"\n"].concat()).is_some() && self.grammar.has_mark(rest);
             // A line may be broken at a blank, which mail programs remove, or behind a sentence.
             let joined = |between: &str| [text, between.as_bytes(), rest, end].concat();
             for joined in ["", " ", ". "].map(joined) {
-                if find(rest, MARK).is_some() || joined.len() >= 2 * MAX_WRAPPED {
+                if find(rest, MARK).is_some() || is_other || joined.len() >= 2 * MAX_WRAPPED {
                     break;
                 }
                 if self.grammar.is_whole(&joined) {
                     self.parts(number, &joined);
                     return;
                 }
-                if runtime::wrapped(&joined) == Some(Wrapped::Beginning) {
+                if line::wrapped(&joined) == Some(Wrapped::Beginning) {
                     self.wrapped = Some((number, joined));
                     return;
                 }
             }
             self.parts(number, &[text, b"\n"].concat());
         }
-        self.writers.line(line.text);
-        if !self.grammar.has_mark(line.text) {
+        self.writers.line(line);
+        if !self.grammar.has_mark(line) {
             return;
         }
-        let text = [line.text, end].concat();
+        let text = [&unescaped(line), end].concat();
         if text.len() < MAX_WRAPPED && self.grammar.is_cut(&text) {
-            self.wrapped = Some((line.number, text));
+            self.wrapped = Some((number, text));
             return;
         }
-        self.parts(line.number, &text);
+        self.parts(number, &text);
     }
 
     /// Reads a line with its line feed, if it has one.
@@ -169,7 +185,12 @@ impl Reader {
 
     /// Reads a line, or the part of it with one report.
     fn part(&mut self, number: usize, text: &[u8]) {
-        let Some(row) = self.grammar.row(text) else { return };
+        let Some((row, is_printed)) = self.grammar.words(text) else { return };
+        if !is_printed {
+            let is_report = matches!(row, Row::Whole(_) | Row::Begins(_));
+            self.quoted = self.quoted.or(is_report.then_some(number));
+            return;
+        }
         let place =
             Some(FileLocation { file: self.file.clone(), line: Some(number), ..FileLocation::default() });
         match row {
@@ -269,7 +290,8 @@ impl Reader {
             self.merged.add(assertion);
         }
         self.merged.sort(is_reversed);
-        Reported { file: self.file, merged: self.merged, cut: None, writers: self.writers }
+        let (merged, writers, quoted) = (self.merged, self.writers, self.quoted);
+        Reported { file: self.file, merged, cut: None, writers, quoted }
     }
 }
 
@@ -289,6 +311,8 @@ pub(super) struct Reported {
     /// The first line whose rest was not read.
     cut: Option<usize>,
     writers: Writers,
+    /// The first line with the words of a report that no program prints so.
+    quoted: Option<usize>,
 }
 
 impl Reported {
@@ -330,6 +354,9 @@ impl Reported {
 #[cfg(test)]
 #[path = "foreign_tests.rs"]
 mod foreign;
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod json;
 #[cfg(test)]
 #[path = "kernel_log_tests.rs"]
 mod kernel;

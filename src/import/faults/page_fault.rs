@@ -187,7 +187,7 @@ impl KernelLog {
             Row::Page { .. } => Some(Rank::Page),
             Row::Status { .. } => Some(Rank::Status),
             Row::Client { .. } => Some(Rank::Client),
-            Row::Process(_) | Row::Hang { .. } | Row::Ecc => None,
+            Row::Process(_) | Row::Hang { .. } | Row::Alone(_) => None,
         };
         if let Some(rank) = rank {
             let known = self.ranks.iter_mut().find(|(of, _)| *of == device);
@@ -276,8 +276,8 @@ impl Joined {
             ..Fault::default()
         };
         let order = self.order;
-        if *row == Row::Ecc {
-            self.reports.add(new(FaultKind::Ecc));
+        if let Row::Alone(kind) = row {
+            self.reports.add(new(*kind));
             return;
         }
         let (Some(gpu), reports) = self.gpu(device) else { return };
@@ -323,7 +323,7 @@ impl Joined {
                 begun.fault.client = Some(name.clone());
                 begun.has_client_zero = *is_zero;
             }
-            Row::Process(_) | Row::Hang { .. } | Row::Ecc => {}
+            Row::Process(_) | Row::Hang { .. } | Row::Alone(_) => {}
         }
         if order == Order::NewestFirst && rank == Rank::Header {
             gpu.end(reports);

@@ -6,7 +6,7 @@
 use super::{Own, read};
 use crate::capture::{Capture, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, PAGE};
 
-use FaultKind::{Aperture, Ecc, Exception, Hang, IllegalInstruction, Memory, Page, Queue};
+use FaultKind::{Aperture, Assertion, Ecc, Exception, Hang, IllegalInstruction, Memory, Page, Queue};
 use FaultReason::{HostOnly, NotPresent, ReadOnly};
 use FaultSource::{DebugAgent, Hip, KernelLog, Offload, Runtime, Tinygrad};
 
@@ -18,7 +18,7 @@ const READ: Option<FaultAccess> = Some(FaultAccess::Read);
 const WRITE: Option<FaultAccess> = Some(FaultAccess::Write);
 
 /// One report a row; the lines of each are in the order of the writer.
-const WORDINGS: [(&[&str], Facts, &[FaultReason]); 50] = [
+const WORDINGS: [(&[&str], Facts, &[FaultReason]); 56] = [
     // ROCr 1.x, with an agent, and with address 0 as glibc prints it.
     (
         &[
@@ -343,10 +343,55 @@ const WORDINGS: [(&[&str], Facts, &[FaultReason]); 50] = [
         (Tinygrad, Ecc, None, None, None),
         &[],
     ),
+    // Errors of waves (`kfd_int_process_v9.c`, `kfd_int_process_v11.c`), since Linux 6.15 with the device's name.
+    (
+        &[
+            "amdgpu: sq_intr: error, se 0, data 0x80000, sh 1, priv 0, wave_id 3, simd_id 1, cu_id 2, err_type 1",
+        ],
+        (KernelLog, IllegalInstruction, None, None, None),
+        &[],
+    ),
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu: sq_intr: error, detail 0x00000000, type 2, sh 0, priv 0, wave_id 3, simd_id 1, wgp_id 2",
+        ],
+        (KernelLog, Memory, None, None, None),
+        &[],
+    ),
+    (
+        &["amdgpu: sq_intr: error, detail 0x00000000, type 3, sh 0, priv 0, wave_id 3, simd_id 1, wgp_id 2"],
+        (KernelLog, Ecc, None, None, None),
+        &[],
+    ),
+    // A page fault ends the access of a wave, and then of its trap handler.
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32775, for process app pid 7 thread app pid 7)",
+            "amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 10",
+            "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00801031",
+            "amdgpu 0000:03:00.0: amdgpu: sq_intr: error, detail 0x00000000, type 2, sh 0, priv 0, wave_id 3, simd_id 1, wgp_id 2",
+            "amdgpu 0000:03:00.0: amdgpu: sq_intr: error, detail 0x00000000, type 1, sh 0, priv 1, wave_id 3, simd_id 1, wgp_id 2",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    // Triton's `assertFail` for AMD's GPUs, PyTorch's CUDA_KERNEL_ASSERT_PRINTF.
+    (
+        &["device assertion failed: 'index out of range', in kernel at /src/my kernel.py:12"],
+        (Hip, Assertion, None, None, None),
+        &[],
+    ),
+    (
+        &[
+            "[CUDA_KERNEL_ASSERT] /src/Index.hip:94: index_kernel: block: [0,0,0], thread: [1,0,0]: Assertion failed: `i < n`: index 9",
+        ],
+        (Hip, Assertion, None, None, None),
+        &[],
+    ),
 ];
 
-/// Prefixes of lines by collectors; `{}` has the line in JSON.
-const PREFIXES: [&str; 16] = [
+/// Prefixes of lines by collectors; `{}` has the line in JSON, `[]` as bytes in it.
+const PREFIXES: [&str; 18] = [
     "",
     "[ 1234.567890] ",
     // dmesg -T, -x, --time-format iso
@@ -357,11 +402,14 @@ const PREFIXES: [&str; 16] = [
     "Mar 04 12:00:01 host kernel: ",
     "2025-03-04T12:00:01+0100 host kernel: ",
     "Mar 04 12:00:01 host app[4321]: ",
+    // RFC 5424
+    "<3>1 2024-09-10T09:37:08.000000Z host kernel - - - ",
     // docker logs -t, docker compose, Kubernetes, Docker's file
     "2025-03-04T12:00:01.123456789Z ",
     "app-1  | ",
     "2025-03-04T12:00:01.123456789+01:00 stderr F ",
     "{}",
+    "[]",
     // mpirun --tag-output, srun -l, torchrun, colours
     "[1,3]<stderr>:",
     " 3: ",
@@ -377,6 +425,10 @@ fn each_wording_is_read_behind_each_prefix() {
                 let line = |line: &&str| match prefix {
                     "{}" => {
                         let entry = serde_json::json!({ "log": format!("{line}\n"), "stream": "stderr" });
+                        format!("{entry}{end}")
+                    }
+                    "[]" => {
+                        let entry = serde_json::json!({ "MESSAGE": line.as_bytes(), "PRIORITY": "3" });
                         format!("{entry}{end}")
                     }
                     prefix => format!("{prefix}{line}{end}"),

@@ -8,7 +8,8 @@ const PROGRAMS: [(&str, &[&str], &str); 5] = [
         "the kernel log of amdgpu",
         &["amdgpu: ", "amdgpu 0000:", "[drm:amdgpu", "amdkfd"],
         "`page fault (`, `in page starting at address`, `ring ... timeout`, `GPU reset begin!`, `qcm fence wait loop \
-         timeout expired`, `MES failed to respond`",
+         timeout expired`, `MES failed to respond`, `HIQ MQD's queue_doorbell_id0 is not 0`, `sq_intr: error`, \
+         `uncorrectable hardware errors detected in`",
     ),
     (
         "HIP's log",
@@ -55,11 +56,13 @@ impl Writers {
         }
     }
 
-    /// The lines that were looked for, for each program whose output the text has.
+    /// The words that were looked for, for each program whose output the text has.
     pub(super) fn wanted(&self) -> Option<String> {
         let seen = self.seen.iter().zip(PROGRAMS).filter(|(seen, _)| **seen);
         let each: Vec<String> = seen
-            .map(|(_, (program, _, lines))| format!("it looks like {program}; looked for: {lines}"))
+            .map(|(_, (program, _, lines))| {
+                format!("it looks like {program}, whose reports have one of {lines}")
+            })
             .collect();
         (!each.is_empty()).then(|| each.join("; "))
     }

@@ -1,6 +1,8 @@
 //! Wrappings of a log's text by other programs, from outside to inside: the encoding ([`decoded`]), Docker's JSON and
-//! terminal controls of a line ([`line()`]), and a prefix of each line ([`prefix`]): quote signs, ranks, hosts, clocks.
+//! terminal controls of a line ([`line()`]), a prefix of each line ([`prefix`]): quote signs, ranks, hosts, clocks, and
+//! other JSON ([`messages`]).
 
+mod messages;
 pub(in crate::import) mod prefix;
 mod utf16;
 
@@ -10,6 +12,7 @@ use std::io::Read;
 use memchr::{memchr, memrchr};
 use serde::Deserialize;
 
+pub(in crate::import) use messages::{has_bytes, messages, unescaped};
 pub(in crate::import) use utf16::{Order, Utf16};
 
 /// A text as UTF-8. `order`: byte order of UTF-16; `None`: the source is in UTF-8.
