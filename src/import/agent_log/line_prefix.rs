@@ -27,15 +27,18 @@ pub(super) struct Waiting {
     text: Vec<u8>,
     ended: bool,
     cut: bool,
+    clock: String,
 }
 
 impl Waiting {
     pub(super) fn of(line: Line<'_>) -> Self {
-        Self { number: line.number, text: line.text.to_vec(), ended: line.ended, cut: line.cut }
+        let Line { number, text, ended, cut, clock } = line;
+        Self { number, text: text.to_vec(), ended, cut, clock: clock.to_owned() }
     }
 
     pub(super) fn line(&self) -> Line<'_> {
-        Line { number: self.number, text: &self.text, ended: self.ended, cut: self.cut }
+        let Self { number, text, ended, cut, clock } = self;
+        Line { number: *number, text, ended: *ended, cut: *cut, clock }
     }
 }
 

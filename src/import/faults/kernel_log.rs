@@ -225,9 +225,11 @@ pub(super) fn hardware_errors(text: &[u8], at: usize) -> Option<line::Row> {
 /// priv 0, ..., err_type 1` before: an error of a wave (`kfd_int_process_v9.c` to `kfd_int_process_v12_1.c`). An access
 /// that a page fault ends is one, too.
 pub(super) fn wave_error(text: &[u8], at: usize) -> Option<line::Row> {
+    let before = text.get(..at)?.strip_suffix(WAVE_ERROR.as_bytes())?.trim_ascii_end();
+    let is_led = before.last().is_none_or(|last| b":]".contains(last));
     let text = from(text, at);
-    // The wave was in the trap handler, whose errors follow those of others.
-    if after(text, "priv ").is_some_and(|privilege| !privilege.starts_with(b"0")) {
+    // With privileges the wave was in the trap handler, whose errors follow those of others.
+    if !is_led || !after(text, "priv ").is_some_and(|privileges| privileges.starts_with(b"0,")) {
         return None;
     }
     let mut cursor = Cursor::new(after(text, "err_type ").or_else(|| after(text, ", type "))?);
@@ -241,23 +243,34 @@ pub(super) fn wave_error(text: &[u8], at: usize) -> Option<line::Row> {
     Some(row(Row::Alone(kind)))
 }
 
+/// The mark of an error of a wave.
+pub(super) const WAVE_ERROR: &str = "sq_intr: error, ";
+
 /// How much of a row a line has that may end within it, by the row's last value.
 pub(super) fn wrapped(text: &[u8]) -> Option<Wrapped> {
     let end = text.trim_ascii_end();
     if end.len() == text.len() || !is_of_driver(text) {
         return None;
     }
-    if let Some(rest) = after(end, "page fault (") {
-        return Some(if rest.ends_with(b")") { Wrapped::Whole } else { Wrapped::Beginning });
+    if let Some(rest) = after(end, "page fault").filter(|rest| rest.is_empty() || rest.starts_with(b" (")) {
+        // The process, if the row begins to name it.
+        let is_known = find(rest, "rocess").is_none() || process_id(rest).is_some();
+        return Some(if is_known && rest.ends_with(b")") { Wrapped::Whole } else { Wrapped::Beginning });
     }
     let page = after(end, "page starting at address").map(|rest| (rest, ADDRESS_DIGITS));
-    let status = || after(end, "PROTECTION_FAULT_STATUS:").map(|rest| (rest, REGISTER_DIGITS));
+    let status = || {
+        let names = ["PROTECTION_FAULT_STATUS:", "PROTECTION_FAULT_STATUS_LO32:"];
+        names.iter().find_map(|name| after(end, name)).map(|rest| (rest, REGISTER_DIGITS))
+    };
     let (rest, digits) = page.or_else(status)?;
     let rest = rest.trim_ascii_start();
     let number = rest.strip_prefix(b"0x").unwrap_or(rest);
     let length = number.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     match from(number, length) {
         b"" if length < digits => Some(Wrapped::Beginning),
+        behind if length == digits && !behind.is_empty() && b" from ".starts_with(behind) => {
+            Some(Wrapped::Beginning)
+        }
         // Words of another line are no digits.
         behind if length == digits && (behind.is_empty() || behind.starts_with(b" from ")) => {
             Some(Wrapped::Whole)

@@ -23,7 +23,7 @@ pub(super) fn is_of_driver(before: &[u8]) -> bool {
 }
 
 /// The text before the driver's name.
-fn driver(text: &[u8]) -> Option<&[u8]> {
+pub(super) fn driver(text: &[u8]) -> Option<&[u8]> {
     text.get(..DRIVERS.iter().filter_map(|name| find(text, name)).min()?)
 }
 
@@ -58,7 +58,7 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
         // A value in JSON, Ruby or Python, or a whole line.
         let lead = quoted.trim_ascii_end();
         let is_value = lead.last().is_some_and(|last| matches!(last, b':' | b'=' | b',' | b'>'));
-        return is_value && !is_compared(lead) || matches!(lead, b"" | b"[" | b"{");
+        return is_value && !is_compared(lead) || matches!(lead, b"" | b"[" | b"{" | b"``");
     }
     if before.last().is_none_or(|last| !last.is_ascii_whitespace()) {
         // A program's own output has no blank behind it.
@@ -68,7 +68,7 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
     let (last, before) = (words.next(), words.next());
     // One word may be a level, a stream or a container; more are a sentence.
     match (last, before) {
-        (Some(last), None) => !is_word(last) || is_level(last),
+        (Some(last), None) => !is_word(last) || LEVELS.contains(&&*last.to_ascii_lowercase()),
         (Some(last), Some(before)) => !is_word(last) || !is_word(before),
         (None, _) => true,
     }
@@ -76,11 +76,16 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
 
 /// Whether a text has two words in succession, as sentences have.
 pub(super) fn has_words(text: &[u8]) -> bool {
-    // The host and the program of a header of syslog (RFC 5424, 6.2).
-    let is_header = text.starts_with(b"<")
-        && text.split(|byte| *byte == b' ').next().is_some_and(|one| one.ends_with(b">1"));
-    let header = if is_header { 6 } else { 0 };
-    let words = || text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(header);
+    // The host and the program of a header of syslog (RFC 5424, 6.2) are none.
+    let is_header = |first: &[u8]| {
+        let number = first.strip_prefix(b"<").and_then(|first| first.strip_suffix(b">1"));
+        number.is_some_and(|number| number.len() <= 3 && number.iter().all(u8::is_ascii_digit))
+    };
+    let header = text.split(|byte| *byte == b' ').next().is_some_and(is_header);
+    let words = || {
+        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.skip(if header { 6 } else { 0 })
+    };
     words().zip(words().skip(1)).any(|(one, other)| is_word(one) && is_word(other))
 }
 
@@ -91,11 +96,6 @@ fn is_compared(lead: &[u8]) -> bool {
 
 /// Words of logs before a message.
 const LEVELS: [&[u8]; 8] = [b"error", b"err", b"warning", b"warn", b"info", b"fatal", b"stderr", b"stdout"];
-
-/// Whether a word is a level or a stream of a log.
-pub(super) fn is_level(word: &[u8]) -> bool {
-    LEVELS.contains(&&*word.to_ascii_lowercase())
-}
 
 /// Whether a word is one of a sentence, not a number, level or name of a log.
 fn is_word(word: &[u8]) -> bool {
@@ -145,6 +145,7 @@ mod tests {
             "error ",
             "{\"priority\"=>3, \"msg\"=>\"",
             "[\"",
+            "```",
             "<3>1 2024-09-10T09:37:08.000000Z host kernel - - - ",
         ] {
             assert!(is_prefix(prefix.as_bytes()), "{prefix:?}");

@@ -4,6 +4,7 @@ use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 
 use super::lead::Start::{self, Any, Before, Driver};
+use super::lead::driver;
 use super::runtime::Wrapped;
 use super::{DEVICE_DUMP, MARK, assertion, device_dump, kernel_log, queue, runtime};
 use crate::capture::{Fault, FaultAddress, FaultSource, PAGE};
@@ -53,7 +54,7 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, the start of its message, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Start, Rule); 64] = [
+const RULES: [(&str, Start, Rule); 66] = [
     ("Kernel '", Any, queue::offload_kernel),
     (MARK, Before(1), runtime::access_fault),
     ("Memory exception on virtual address ", Before(0), runtime::memory_exception),
@@ -82,6 +83,8 @@ const RULES: [(&str, Start, Rule); 64] = [
     ("hipErrorLaunchFailure", Any, queue::code),
     ("hipErrorAssert", Any, queue::code),
     ("hipError_t(", Any, queue::number),
+    (assertion::TRITON, Before(0), assertion::of_triton),
+    (assertion::PYTORCH, Before(0), assertion::of_pytorch),
     ("ssertion", Any, assertion::failed),
     ("GPU reset begin!", Driver, kernel_log::hang),
     (" timeout, signaled seq=", Driver, kernel_log::ring_timeout),
@@ -102,7 +105,7 @@ const RULES: [(&str, Start, Rule); 64] = [
     ("MES failed to response msg=", Driver, kernel_log::hang_of_queues),
     ("MES might be in unrecoverable state, issue a GPU reset", Driver, kernel_log::alone),
     ("failed to remove hardware queue from MES, doorbell=", Driver, kernel_log::hang_of_queues),
-    ("sq_intr: error, ", Driver, kernel_log::wave_error),
+    (kernel_log::WAVE_ERROR, Driver, kernel_log::wave_error),
     ("uncorrectable hardware errors detected in ", Driver, kernel_log::hardware_errors),
     (DEVICE_DUMP, Before(0), device_dump::begin),
     ("process_name: ", Before(0), device_dump::process),
@@ -110,7 +113,7 @@ const RULES: [(&str, Start, Rule); 64] = [
     ("Page fault observed", Before(0), device_dump::hub),
     ("Faulty page starting at address", Before(0), device_dump::page),
     ("Protection fault status register:", Before(0), device_dump::status),
-    ("page fault (", Driver, kernel_log::header),
+    ("page fault", Driver, kernel_log::header),
     ("page starting at address", Driver, kernel_log::page),
     ("at page 0x", Driver, kernel_log::old_page),
     ("  at address 0x", Driver, kernel_log::old_page),
@@ -151,11 +154,18 @@ impl Grammar {
 
     /// Whether a line, joined of several, has a whole report.
     pub(super) fn is_whole(&self, text: &[u8]) -> bool {
-        match self.row(text) {
-            Some(Row::Whole(fault)) if fault.status.is_some() => true,
-            Some(Row::Whole(_) | Row::Kernel(_)) => wrapped(text) == Some(Wrapped::Whole),
-            _ => false,
+        match wrapped(text) {
+            Some(Wrapped::Whole) => matches!(self.row(text), Some(Row::Whole(_) | Row::Kernel(_))),
+            // Most lines need no look at their row.
+            _ if find(text, queue::ABORT).is_none() => false,
+            _ => matches!(self.row(text), Some(Row::Whole(fault)) if fault.status.is_some()),
         }
+    }
+
+    /// Whether a line has a row of its own. The process of the kernel's row is in one or in a part of it.
+    pub(super) fn is_row(&self, text: &[u8]) -> bool {
+        let row = Some(text).filter(|text| self.has_mark(text)).and_then(|text| self.row(text));
+        row.is_some_and(|row| !matches!(row, Row::Kernel(kernel_log::Row::Process(_))))
     }
 
     /// The contents of a line; `None`: no report has such a line.
@@ -308,5 +318,5 @@ fn page(start: u64) -> FaultAddress {
 pub(super) fn message(text: &[u8]) -> usize {
     // The mark lacks the first letter.
     let fault = find(text, MARK).map(|at| at.saturating_sub(1));
-    fault.or_else(|| find(text, ":0:")).unwrap_or(0)
+    fault.or_else(|| find(text, ":0:")).or_else(|| driver(text).map(<[u8]>::len)).unwrap_or(0)
 }

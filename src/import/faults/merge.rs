@@ -242,9 +242,7 @@ fn is_apart(a: &Fault, b: &Fault) -> bool {
         sources.into_iter().any(|source| source == FaultSource::KernelLog)
     };
     let differ = a.address.is_some() != b.address.is_some() || a.ring.is_some() != b.ring.is_some();
-    // The wave whose access a page fault ends reports it in a row of its own.
-    let is_of_wave = a.kind != b.kind;
-    differ && !is_of_wave && is_of_log(a) && is_of_log(b)
+    differ && is_of_log(a) && is_of_log(b)
 }
 
 /// Adds the facts of another report of the same fault.

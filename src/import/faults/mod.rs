@@ -6,9 +6,11 @@
 //! [`page_fault`] those of the kernel log, [`merge`] the reports of one fault. [`log`] reads the user's logs.
 
 mod assertion;
+mod broken;
 mod container;
 mod device_dump;
 mod gpu;
+mod json;
 mod kernel_log;
 mod lead;
 mod line;
@@ -16,22 +18,23 @@ mod log;
 mod merge;
 mod page_fault;
 mod queue;
+mod references;
 mod runtime;
 mod time;
 mod writers;
 
 use std::io::{self, BufRead};
 
+use self::broken::{Begun, Joined};
 use self::device_dump::DeviceDump;
-use self::lead::is_of_driver;
+use self::json::{Entry, has_bytes, messages};
 use self::line::{Grammar, Row};
 use self::merge::Merged;
 use self::page_fault::KernelLog;
-use self::runtime::Wrapped;
 use self::writers::Writers;
 use super::Opened;
 use super::problem::{ImportError, problem};
-use super::text::{Line, Lines, find, has_bytes, messages, prefix, unescaped};
+use super::text::{Line, Lines};
 use crate::capture::{
     Capture, Fault, FaultAddress, FaultKind, FaultSource, FileLocation, MAX_FAULTS, Problem, Provenance,
     agree,
@@ -53,9 +56,6 @@ const MAX_APART: usize = 16;
 
 /// Maximum number of kernels before such a report.
 const MAX_KERNELS: usize = 64;
-
-/// Maximum bytes of a line whose rest may be in the next one.
-const MAX_WRAPPED: usize = 1 << 10;
 
 /// Opens a device core dump: its reports.
 ///
@@ -95,12 +95,13 @@ pub(super) struct Reader {
     begun: Option<Fault>,
     kernel_log: KernelLog,
     device_dump: DeviceDump,
+    entry: Entry,
     /// The kernels that lines before name, with the lines' numbers and the kernels' queues.
     kernels: Vec<(usize, String, Option<u64>)>,
     /// A failed assertion that hosts print, too.
     assertion: Option<Fault>,
     /// A line whose rest may be in the next one.
-    wrapped: Option<(usize, Vec<u8>)>,
+    wrapped: Option<Begun>,
     writers: Writers,
     /// The first line with the words of a report that no program prints so.
     quoted: Option<usize>,
@@ -121,6 +122,7 @@ impl Reader {
             merged: Merged::of(own, false),
             begun: None,
             device_dump: DeviceDump::default(),
+            entry: Entry::default(),
             kernels: Vec::new(),
             assertion: None,
             wrapped: None,
@@ -131,49 +133,70 @@ impl Reader {
 
     /// Reads a line: its text, or the messages in its JSON.
     pub(super) fn line(&mut self, line: &Line<'_>) {
-        let is_read = self.grammar.has_mark(line.text) || has_bytes(line.text);
-        let found = Some(line.text).filter(|_| is_read).and_then(messages);
-        match found.filter(|found| !self.grammar.has_mark(found.before)) {
-            Some(found) => found.lines.iter().for_each(|text| self.message(line.number, text, b"\n")),
-            None => self.message(line.number, line.text, if line.ended { b"\n" } else { b"" }),
+        self.entry.line(line.text);
+        let clock = if line.clock.is_empty() { self.entry.clock().to_owned() } else { line.clock.to_owned() };
+        let text = references::resolved(line.text);
+        let is_begun = self.wrapped.is_some();
+        let is_read = is_begun || self.grammar.has_mark(&text) || has_bytes(&text);
+        let found = Some(&*text).filter(|_| is_read).and_then(|text| messages(text, &clock));
+        if let Some(found) = found.filter(|found| !self.grammar.has_mark(&found.outside))
+            && let Some(lines) = self.lines_of(found.texts)
+        {
+            lines.iter().for_each(|text| self.message(line.number, text, b"\n"));
+            return;
         }
+        let end: &[u8] = if line.ended { b"\n" } else { b"" };
+        let clock = if clock.is_empty() { clock } else { clock + " " };
+        let mut lines = text.split(|byte| *byte == b'\n').peekable();
+        while let Some(text) = lines.next() {
+            let end = if lines.peek().is_some() { b"\n" } else { end };
+            match &*clock {
+                "" => self.message(line.number, text, end),
+                clock => self.message(line.number, &[clock.as_bytes(), text].concat(), end),
+            }
+        }
+    }
+
+    /// The lines of an entry's strings that are read: one that continues the message before, or those of reports.
+    fn lines_of(&self, mut texts: Vec<Vec<Vec<u8>>>) -> Option<Vec<Vec<u8>>> {
+        let joined = |text: &Vec<u8>| self.wrapped.as_ref()?.joined(text, b"\n", &self.grammar);
+        let all = || texts.iter().flatten();
+        let whole = all().find(|text| matches!(joined(text), Some(Joined::Whole(_))));
+        if let Some(whole) = whole {
+            return Some(vec![whole.clone()]);
+        }
+        let has_mark = |lines: &Vec<Vec<u8>>| lines.iter().any(|text| self.grammar.has_mark(text));
+        if texts.iter().any(has_mark) {
+            texts.retain(has_mark);
+            return Some(texts.concat());
+        }
+        all()
+            .filter(|text| joined(text).is_some())
+            .max_by_key(|text| text.len())
+            .map(|text| vec![text.clone()])
     }
 
     /// Reads a line of a program, and its line feed, if it has one.
     fn message(&mut self, number: usize, line: &[u8], end: &[u8]) {
-        if let Some((number, text)) = self.wrapped.take() {
-            let rest = continuation(&text, line);
-            let text = text.strip_suffix(b"\n").unwrap_or(&text);
-            // A row of the kernel log has no other row within it.
-            let is_other = is_of_driver(rest)
-                || kernel_log::wrapped(&[text, b"\n"].concat()).is_some() && self.grammar.has_mark(rest);
-            // A line may be broken at a blank, which mail programs remove, or behind a sentence.
-            let joined = |between: &str| [text, between.as_bytes(), rest, end].concat();
-            for joined in ["", " ", ". "].map(joined) {
-                if find(rest, MARK).is_some() || is_other || joined.len() >= 2 * MAX_WRAPPED {
-                    break;
-                }
-                if self.grammar.is_whole(&joined) {
-                    self.parts(number, &joined);
+        if let Some(begun) = self.wrapped.take() {
+            match begun.joined(line, end, &self.grammar) {
+                Some(Joined::Whole(text)) => return self.parts(begun.number, &text),
+                Some(Joined::Begun(texts)) => {
+                    self.wrapped = Some(Begun { texts, ..begun });
                     return;
                 }
-                if line::wrapped(&joined) == Some(Wrapped::Beginning) {
-                    self.wrapped = Some((number, joined));
-                    return;
-                }
+                None => self.parts(begun.number, begun.known()),
             }
-            self.parts(number, &[text, b"\n"].concat());
         }
         self.writers.line(line);
         if !self.grammar.has_mark(line) {
             return;
         }
-        let text = [&unescaped(line), end].concat();
-        if text.len() < MAX_WRAPPED && self.grammar.is_cut(&text) {
-            self.wrapped = Some((number, text));
-            return;
+        let text = [line, end].concat();
+        match Begun::of(number, text, &self.grammar) {
+            Ok(begun) => self.wrapped = Some(begun),
+            Err(text) => self.parts(number, &text),
         }
-        self.parts(number, &text);
     }
 
     /// Reads a line with its line feed, if it has one.
@@ -187,7 +210,8 @@ impl Reader {
     fn part(&mut self, number: usize, text: &[u8]) {
         let Some((row, is_printed)) = self.grammar.words(text) else { return };
         if !is_printed {
-            let is_report = matches!(row, Row::Whole(_) | Row::Begins(_));
+            let is_report =
+                matches!(row, Row::Whole(_) | Row::Begins(_) | Row::Assertion(_) | Row::Kernel(_));
             self.quoted = self.quoted.or(is_report.then_some(number));
             return;
         }
@@ -274,8 +298,8 @@ impl Reader {
 
     /// The reports of the whole text.
     pub(super) fn finish(mut self) -> Reported {
-        if let Some((number, text)) = self.wrapped.take() {
-            self.parts(number, &text);
+        if let Some(begun) = self.wrapped.take() {
+            self.parts(begun.number, begun.known());
         }
         self.end();
         if let Some(fault) = self.device_dump.finish() {
@@ -293,14 +317,6 @@ impl Reader {
         let (merged, writers, quoted) = (self.merged, self.writers, self.quoted);
         Reported { file: self.file, merged, cut: None, writers, quoted }
     }
-}
-
-/// The part of a line that continues the one before: behind a prefix of both.
-fn continuation<'l>(before: &[u8], line: &'l [u8]) -> &'l [u8] {
-    let message = line::message(before);
-    let behind = before.get(..message).filter(|text| !text.is_empty() && prefix::is_prefix(text));
-    let end = behind.and_then(|text| prefix::end(text, line)).unwrap_or(0);
-    line.get(end..).unwrap_or_default()
 }
 
 /// The reports of a text.
@@ -355,8 +371,8 @@ impl Reported {
 #[path = "foreign_tests.rs"]
 mod foreign;
 #[cfg(test)]
-#[path = "json_tests.rs"]
-mod json;
+#[path = "json_forms_tests.rs"]
+mod json_forms;
 #[cfg(test)]
 #[path = "kernel_log_tests.rs"]
 mod kernel;

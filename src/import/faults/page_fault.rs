@@ -277,7 +277,16 @@ impl Joined {
         };
         let order = self.order;
         if let Row::Alone(kind) = row {
-            self.reports.add(new(*kind));
+            let reported = |gpu: &&Gpu| {
+                let begun = gpu.begun.as_ref().filter(|begun| Time::are_near(begun.time, time));
+                begun.is_some() && gpu.device.as_deref().zip(device).is_none_or(|(one, other)| one == other)
+            };
+            let begun = self.gpus.iter().find(reported).and_then(|gpu| gpu.begun.as_ref());
+            // A page fault ends the access of a wave.
+            if *kind != FaultKind::Memory || begun.is_none() {
+                let process = begun.and_then(|begun| begun.fault.process);
+                self.reports.add(Fault { process, ..new(*kind) });
+            }
             return;
         }
         let (Some(gpu), reports) = self.gpu(device) else { return };

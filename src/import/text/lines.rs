@@ -23,6 +23,8 @@ pub(in crate::import) struct Line<'l> {
     pub(in crate::import) ended: bool,
     /// Whether it was longer than [`MAX_LINE`].
     pub(in crate::import) cut: bool,
+    /// The container's clock, if it is not in the text; else empty.
+    pub(in crate::import) clock: &'l str,
 }
 
 impl Line<'_> {
@@ -48,6 +50,7 @@ pub(in crate::import) struct Lines<R> {
     /// The first parts of a line that a container's runtime split, of both streams.
     output: Vec<u8>,
     errors: Vec<u8>,
+    clock: String,
 }
 
 /// The end of a line, as in [`Line`].
@@ -67,6 +70,7 @@ impl<R: BufRead> Lines<R> {
             inner: Vec::new(),
             output: Vec::new(),
             errors: Vec::new(),
+            clock: String::new(),
         }
     }
 
@@ -76,9 +80,11 @@ impl<R: BufRead> Lines<R> {
     /// The source cannot be read.
     pub(in crate::import) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let mut found = self.read()?;
+        self.clock.clear();
         while found.is_some()
             && let Some(part) = unwrap::part(&self.raw)
         {
+            self.clock = part.clock;
             let begun = if part.is_error { &mut self.errors } else { &mut self.output };
             if part.is_last && begun.is_empty() {
                 if let Cow::Owned(text) = part.text {
@@ -111,7 +117,7 @@ impl<R: BufRead> Lines<R> {
                 &self.inner
             }
         };
-        Ok(Some(Line { number: self.number, text, ended, cut }))
+        Ok(Some(Line { number: self.number, text, ended, cut, clock: &self.clock }))
     }
 
     /// Reads a line of the source; `None`: its end.

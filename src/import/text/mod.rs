@@ -18,7 +18,7 @@ pub(super) use lines::{Line, Lines};
 pub(super) use pieces::Pieces;
 pub(super) use place::{Placer, Sizes};
 pub(super) use processor::processors_in;
-pub(super) use unwrap::{Order, Utf16, decoded, has_bytes, line as unwrapped, messages, prefix, unescaped};
+pub(super) use unwrap::{Order, Utf16, decoded, line as unwrapped, prefix, shown};
 pub(super) use values::{Kept, Value};
 pub(super) use words::{Cursor, excerpt, find, hex, skip_spaces};
 

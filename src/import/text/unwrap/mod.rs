@@ -1,8 +1,6 @@
 //! Wrappings of a log's text by other programs, from outside to inside: the encoding ([`decoded`]), Docker's JSON and
-//! terminal controls of a line ([`line()`]), a prefix of each line ([`prefix`]): quote signs, ranks, hosts, clocks, and
-//! other JSON ([`messages`]).
+//! terminal controls of a line ([`line()`]), and a prefix of each line ([`prefix`]): quote signs, ranks, hosts, clocks.
 
-mod messages;
 pub(in crate::import) mod prefix;
 mod utf16;
 
@@ -12,7 +10,6 @@ use std::io::Read;
 use memchr::{memchr, memrchr};
 use serde::Deserialize;
 
-pub(in crate::import) use messages::{has_bytes, messages, unescaped};
 pub(in crate::import) use utf16::{Order, Utf16};
 
 /// A text as UTF-8. `order`: byte order of UTF-16; `None`: the source is in UTF-8.
@@ -41,14 +38,17 @@ pub(in crate::import) struct Part<'l> {
     pub(in crate::import) before: &'l [u8],
     /// The text; owned: the runtime writes it in another form.
     pub(in crate::import) text: Cow<'l, [u8]>,
+    /// The runtime's clock, if it is not in the text.
+    pub(in crate::import) clock: String,
 }
 
 /// The part of a line: `2025-03-04T12:00:01.1Z stderr P text` of Kubernetes (`F`: the last part), and Docker's entries,
 /// whose last part ends in a line feed.
 pub(in crate::import) fn part(line: &[u8]) -> Option<Part<'_>> {
-    if let Some(Entry { log, stream }) = entry(line) {
-        let (is_error, is_last) = (stream == "stderr", log.ends_with('\n'));
-        return Some(Part { is_error, is_last, before: &[], text: Cow::Owned(log.into_bytes()) });
+    if let Some(Entry { log, stream, time: clock }) = entry(line) {
+        // Other collectors write such entries without the stream, and without the end of a line.
+        let (is_error, is_last) = (stream == "stderr", log.ends_with('\n') || stream.is_empty());
+        return Some(Part { is_error, is_last, before: &[], text: Cow::Owned(log.into_bytes()), clock });
     }
     if !line.first()?.is_ascii_digit() {
         return None;
@@ -63,7 +63,7 @@ pub(in crate::import) fn part(line: &[u8]) -> Option<Part<'_>> {
     }
     let before = line.get(..clock.len() + stream.len() + 2)?;
     let text = if is_last { text } else { text.strip_suffix(b"\n").unwrap_or(text) };
-    Some(Part { is_error, is_last, before, text: Cow::Borrowed(text) })
+    Some(Part { is_error, is_last, before, text: Cow::Borrowed(text), clock: String::new() })
 }
 
 /// An entry of Docker's log.
@@ -72,6 +72,8 @@ struct Entry {
     log: String,
     #[serde(default)]
     stream: String,
+    #[serde(default)]
+    time: String,
 }
 
 /// The entry in a line of Docker's log, with or without blanks between its parts:
