@@ -94,10 +94,11 @@ struct Collected {
 
 impl Collected {
     fn parsed(&mut self, parsed: &Parsed<'_>, clock: &str, nested: usize) {
-        let before = parsed.before;
-        let before = if is_prefix(before) { String::from_utf8_lossy(before) } else { Cow::Borrowed("") };
-        let lead =
-            if before.is_empty() && !clock.is_empty() { format!("{clock} ") } else { before.into_owned() };
+        let before = std::str::from_utf8(parsed.before).ok().filter(|before| is_prefix(before.as_bytes()));
+        let lead = match before.unwrap_or_default() {
+            "" if !clock.is_empty() => format!("{clock} "),
+            before => before.to_owned(),
+        };
         for value in &parsed.values {
             self.seen.clear();
             self.value(value, &lead, nested);
@@ -284,7 +285,8 @@ impl Entry {
             _ if is_between => Some(String::new()),
             Some(b'"') => member(line).as_ref().and_then(clock_of).map(|(_, clock)| clock),
             Some(b'_') => {
-                let value = line.strip_prefix(b"__REALTIME_TIMESTAMP=").map(String::from_utf8_lossy);
+                let value = line.strip_prefix(b"__REALTIME_TIMESTAMP=");
+                let value = value.and_then(|value| std::str::from_utf8(value).ok());
                 value.and_then(|value| epoch(&Value::from(value)))
             }
             // `Tue 2024-09-10 09:37:08.000000 UTC [s=0123;i=1;...]`
