@@ -101,11 +101,10 @@ impl Dump {
     #[must_use]
     pub fn absent_waves(&self) -> Vec<String> {
         let own = self.capture.provenance.absent_waves.iter().cloned();
-        let hides = |problem: &&Problem| problem.hides_waves || problem.severity == Severity::Error;
         // A device core dump, or a text without waves, shows nothing of them.
         let has_reports = self.capture.has_reports_alone() && !self.capture.faults.is_empty();
         let alone = has_reports.then(|| "the file has reports of faults alone".to_owned());
-        own.chain(self.problems.iter().filter(hides).map(ToString::to_string)).chain(alone).collect()
+        own.chain(self.hidden_waves()).chain(alone).collect()
     }
 
     /// Reasons for absent waves that had not faulted.
@@ -114,11 +113,18 @@ impl Dump {
         &self.capture.provenance.running_waves
     }
 
-    /// Reasons for waves of the process that the capture lacks by the report of its writer, and that no wave stands for.
+    /// Reasons for waves of the process that the capture lacks, by the report of its writer or by its damage, and that no
+    /// wave stands for.
     #[must_use]
     pub fn uncounted_waves(&self) -> Vec<String> {
         let from = &self.capture.provenance;
-        from.absent_waves.iter().chain(&from.running_waves).cloned().collect()
+        from.absent_waves.iter().chain(&from.running_waves).cloned().chain(self.hidden_waves()).collect()
+    }
+
+    /// Problems for which waves may be absent.
+    fn hidden_waves(&self) -> impl Iterator<Item = String> {
+        let hides = |problem: &&Problem| problem.hides_waves || problem.severity == Severity::Error;
+        self.problems.iter().filter(hides).map(ToString::to_string)
     }
 
     /// The file of the capture that ends too early, and where.

@@ -25,11 +25,15 @@ fn by_marks(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<
 /// The text before the last words of a message: at the end of its line, or before a quotation mark, a tag, or fields of a
 /// log.
 fn ended<'t>(text: &'t [u8], end: &[u8]) -> Option<&'t [u8]> {
-    const SIGNS: [&str; 10] = ["\"", "\\", "'", "`", "<", "]]>", "\t", "  ", " {", ","];
+    const SIGNS: [&str; 6] = ["\"", "\\", "]]>", "\t", "  ", " {"];
     let at = memchr::memmem::rfind(text, end)?;
     let behind = from(text, at + end.len());
-    let is_ended =
-        behind.trim_ascii().is_empty() || SIGNS.iter().any(|sign| behind.starts_with(sign.as_bytes()));
+    // In a page tags end the line.
+    let mut shown = behind.trim_ascii();
+    while let Some(end) = shown.strip_prefix(b"<").and_then(|tag| find(tag, ">")) {
+        shown = from(shown, end + 2).trim_ascii();
+    }
+    let is_ended = shown.is_empty() || SIGNS.iter().any(|sign| behind.starts_with(sign.as_bytes()));
     is_ended.then(|| text.get(..at))?
 }
 
@@ -52,7 +56,7 @@ pub(super) fn of_triton(text: &[u8], at: usize) -> Option<Row> {
     let text = until_next(whole, TRITON);
     let end = memchr::memmem::rfind(text, b"', in ")?;
     let place = from(text, end + "', in ".len());
-    let middle = find(place, " at ")?;
+    let middle = memchr::memmem::rfind(place, b" at ")?;
     let known = |text: &[u8]| name(text).filter(|name| name != "unknown");
     let path = from(whole, text.len() - place.len() + middle + " at ".len());
     let line = memchr::memchr_iter(b':', path).find_map(|colon| {
@@ -116,39 +120,65 @@ fn failed_in(
 /// blanks, begins at the last word with a slash; a relative one is the last word.
 fn file(text: &[u8]) -> Option<String> {
     let text = memchr::memmem::rfind(text, b": ").map_or(text, |at| from(text, at + 2));
-    let is_sign = |byte: &u8| b" \t\0\"'`>])=;:,|".contains(byte);
-    let begins = |at: &usize| {
-        let before = at.checked_sub(1).and_then(|at| text.get(at));
-        before.is_none_or(is_sign) && !from(text, at + 1).starts_with(b"/")
+    let text = after(text, "<![CDATA[").unwrap_or(text);
+    // Whether a file may begin behind a byte; names have brackets and equals signs, too.
+    let is_sign = |at: usize| match text.get(at) {
+        Some(b')' | b']') => !text.get(at + 1).is_some_and(|next| b"./".contains(next)),
+        Some(b'=') => {
+            let key = text.get(..at).and_then(|text| text.rsplit(|byte| *byte == b' ').next());
+            !key.is_some_and(|key| key.iter().any(|byte| b"/.".contains(byte)))
+        }
+        byte => byte.is_some_and(|byte| b" \t\0\"'`>;:|".contains(byte)),
     };
-    let path = memchr::memrchr_iter(b'/', text).find(begins).map(|at| from(text, at));
+    let drive = |at: usize| match at.checked_sub(2).and_then(|start| Some((start, text.get(start..at)?))) {
+        Some((start, [letter, b':']))
+            if letter.is_ascii_alphabetic() && start.checked_sub(1).is_none_or(is_sign) =>
+        {
+            start
+        }
+        _ => at,
+    };
+    let begins = |at: &usize| at.checked_sub(1).is_none_or(is_sign) && !from(text, at + 1).starts_with(b"/");
+    let path = memchr::memrchr_iter(b'/', text).find(begins).map(drive);
     // `grep` puts a file and a line before it.
-    if let Some(path) = path.filter(|path| !path.contains(&b':')) {
-        return name(path);
+    let is_alone = |start: &usize| !from(text, start + 2).contains(&b':');
+    if let Some(path) = path.filter(is_alone) {
+        return name(from(text, path));
     }
-    let word = text.rsplit(is_sign).next().filter(|word| !word.is_empty()).unwrap_or(text);
-    let has_drive = word.starts_with(b"\\") && text.len() >= word.len() + 2;
-    let word = from(text, text.len() - word.len() - if has_drive { 2 } else { 0 });
+    let word = (0..text.len()).rev().find(|at| is_sign(*at)).map_or(0, |at| at + 1);
+    let word = if text.get(word) == Some(&b'\\') { drive(word) } else { word };
     // The mark of UTF-8 begins a message of syslog (RFC 5424, 6.4).
+    let mut word = from(text, word);
+    while word.starts_with(b"//") {
+        word = from(word, 1);
+    }
     name(word.strip_prefix("\u{feff}".as_bytes()).unwrap_or(word))
 }
+
+/// Maximum number of places before an assertion.
+const MAX_PLACES: usize = 16;
 
 /// A failed assertion by the text before its wording and its condition.
 fn failed_at(before: &[u8], condition: &[u8], source: FaultSource) -> Option<Fault> {
     // `FILE:LINE: FUNCTION`; names of functions have colons, too. A log may have a prefix before the file, also with the
-    // place of a logger: the last one with a file's name counts.
+    // place of a logger: the last place before a parenthesis counts.
     let place = |colon: usize| {
         let mut cursor = Cursor::new(from(before, colon + 1));
         let line = cursor.decimal().filter(|_| cursor.rest.starts_with(b": "))?;
         Some((colon, line, cursor.rest.get(2..)?))
     };
+    let places = || memchr::memchr_iter(b':', before).filter_map(place).take(MAX_PLACES);
     let is_of_source = |(colon, ..): &(usize, u64, &[u8])| {
         let words = before.get(..*colon).unwrap_or_default();
         words.rsplit(|byte| b"/\\ ".contains(byte)).next().is_some_and(|name| name.contains(&b'.'))
     };
-    let last = memchr::memrchr_iter(b':', before).filter_map(place).find(is_of_source);
-    let place = last.or_else(|| memchr::memchr_iter(b':', before).find_map(place));
-    let (file, line, function) = match place {
+    let is_last = |(colon, ..): &(usize, u64, &[u8])| {
+        let rest = from(before, colon + 1);
+        let open = memchr::memchr(b'(', rest).map_or(before.len(), |at| colon + 1 + at);
+        !places().any(|(other, ..)| other > *colon && other < open)
+    };
+    let found = places().find(|place| is_of_source(place) && is_last(place)).or_else(|| places().next());
+    let (file, line, function) = match found {
         Some((colon, line, function)) => (before.get(..colon).and_then(file), Some(line), name(function)),
         None => (None, None, name(before)),
     };

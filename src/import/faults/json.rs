@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use serde_json::{Deserializer, Map, Value};
 
 use super::lead::{has_words, is_prefix};
-use super::line::{after, from};
+use super::line::{after, from, is_of_people};
+use super::references::resolved;
 use super::time::Time;
 use crate::import::text::{find, shown};
 
@@ -22,8 +23,9 @@ const MAX_SEEN: usize = 32;
 /// Least bytes of a string that repeats another one.
 const MIN_REPEATED: usize = 16;
 
-/// Maximum number of tries to find the beginning of JSON in a line.
+/// Maximum number of tries to find the beginning of JSON in a line, and of signs that may begin it.
 const MAX_TRIES: usize = 4;
+const MAX_STARTS: usize = 64;
 
 /// The messages of a line.
 #[derive(Debug)]
@@ -62,15 +64,19 @@ struct Parsed<'l> {
 
 fn parse(line: &[u8]) -> Option<Parsed<'_>> {
     let begins = |at: &usize| {
+        let before = line.get(..*at).unwrap_or_default();
         let first = from(line, at + 1).trim_ascii_start().first();
-        // Source code has lists of texts, too.
-        let is_whole = || line.get(..*at).is_some_and(|before| before.trim_ascii().is_empty());
         match line.get(*at) {
-            Some(b'{') => first == Some(&b'"'),
-            _ => first.is_some_and(|first| b"{[".contains(first) || *first == b'"' && is_whole()),
+            Some(b'{') => first == Some(&b'"') && is_prefix(before) && !is_of_people(line, *at, false),
+            // Source code has lists, too.
+            _ => {
+                before.is_empty()
+                    && line.ends_with(b"]")
+                    && first.is_some_and(|first| b"{[\"".contains(first))
+            }
         }
     };
-    let mut starts = memchr::memchr2_iter(b'{', b'[', line).filter(begins).take(MAX_TRIES);
+    let mut starts = memchr::memchr2_iter(b'{', b'[', line).take(MAX_STARTS).filter(begins).take(MAX_TRIES);
     starts.find_map(|start| {
         let (mut values, mut at) = (Vec::new(), start);
         while from(line, at).first().is_some_and(|first| b"{[".contains(first)) {
@@ -94,8 +100,7 @@ struct Collected {
 
 impl Collected {
     fn parsed(&mut self, parsed: &Parsed<'_>, clock: &str, nested: usize) {
-        let before = std::str::from_utf8(parsed.before).ok().filter(|before| is_prefix(before.as_bytes()));
-        let lead = match before.unwrap_or_default() {
+        let lead = match std::str::from_utf8(parsed.before).unwrap_or_default() {
             "" if !clock.is_empty() => format!("{clock} "),
             before => before.to_owned(),
         };
@@ -118,7 +123,7 @@ impl Collected {
                     let lead = own.map_or(Cow::Borrowed(lead), |clock| Cow::Owned(clock + " "));
                     let first = self.texts.len();
                     for item in items {
-                        if items.len() > 1 && !item.is_string() {
+                        if items.len() > 1 {
                             self.seen.clear();
                         }
                         self.value(item, &lead, nested);
@@ -160,23 +165,33 @@ impl Collected {
                 self.seen.push(whole.to_vec());
             }
         }
+        let text = resolved(text);
         let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        self.texts.push(lines.map(|line| [lead.as_bytes(), &shown(line)].concat()).collect());
+        let lines = lines.map(|line| {
+            let lead = if Time::of(line).is_some() { "" } else { lead };
+            [lead.as_bytes(), &shown(line)].concat()
+        });
+        self.texts.push(lines.collect());
     }
 
     /// Adds the texts of values in quotation marks that have escapes: `"stderr": "one\ntwo"`, `stderr=b'one\ntwo'`.
     /// Returns the rest of the line.
     fn literals(&mut self, line: &[u8], clock: &str) -> Vec<u8> {
-        let lead = if clock.is_empty() { String::new() } else { format!("{clock} ") };
+        let mut lead = if clock.is_empty() { String::new() } else { format!("{clock} ") };
         let mut outside = Vec::new();
         let mut rest = line;
         while let Some(at) = memchr::memchr2(b'"', b'\'', rest) {
             let (before, quoted) = rest.split_at(at);
             outside.extend_from_slice(before);
-            let key = before.strip_suffix(b"b").unwrap_or(before);
-            // Source code has a blank before its texts.
-            let is_value =
-                key.ends_with(b"=") && !key.ends_with(b" =") || key.trim_ascii_end().ends_with(b":");
+            let key = outside.strip_suffix(b"b").unwrap_or(&outside);
+            // Source code has a blank before its texts, and names without quotation marks.
+            let name = key.trim_ascii_end().strip_suffix(b":").unwrap_or_default().trim_ascii_end();
+            let is_value = key.ends_with(b"=") && !key.ends_with(b" =")
+                || name.last().is_some_and(|last| b"\"'".contains(last));
+            let is_value = is_value && !is_of_people(line, line.len() - rest.len() + at, false);
+            if lead.is_empty() && Time::of(before).is_some() {
+                lead = std::str::from_utf8(before).unwrap_or_default().to_owned();
+            }
             let text = quoted.get(1..).unwrap_or_default();
             let literal = quoted.first().filter(|_| is_value).and_then(|quote| unquoted(text, *quote));
             rest = match literal {
@@ -218,7 +233,12 @@ fn unquoted(text: &[u8], quote: u8) -> Option<(Vec<u8>, usize)> {
             b'x' => (hex(2), 3),
             other => (Some(u32::from(*other)), 1),
         };
-        let character = code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let Some(code) = code else {
+            // No escape, but a path's name.
+            plain.push(b'\\');
+            continue;
+        };
+        let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
         plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         at += length;
     }
@@ -277,32 +297,33 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Reads a line.
-    pub(super) fn line(&mut self, line: &[u8]) {
+    /// Reads a line; the clock of its entry, empty: it has none.
+    pub(super) fn line(&mut self, line: &[u8]) -> &str {
         let line = line.trim_ascii();
-        let is_between = line.len() <= 3 && line.iter().all(|byte| b"{}[],".contains(byte));
         let found = match line.first() {
-            _ if is_between => Some(String::new()),
             Some(b'"') => member(line).as_ref().and_then(clock_of).map(|(_, clock)| clock),
-            Some(b'_') => {
+            Some(b'A'..=b'Z' | b'_') if is_field(line) => {
                 let value = line.strip_prefix(b"__REALTIME_TIMESTAMP=");
                 let value = value.and_then(|value| std::str::from_utf8(value).ok());
                 value.and_then(|value| epoch(&Value::from(value)))
             }
-            // `Tue 2024-09-10 09:37:08.000000 UTC [s=0123;i=1;...]`
+            // `Tue 2024-09-10 09:37:08.000000 UTC [s=0123;i=1;...]`, or another line.
             _ => {
                 let before = find(line, " [s=").and_then(|end| line.get(..end));
                 let text = before.and_then(|text| std::str::from_utf8(text).ok());
-                text.and_then(|text| clock(&Value::from(text)))
+                Some(text.and_then(|text| clock(&Value::from(text))).unwrap_or_default())
             }
         };
         self.clock = found.unwrap_or_else(|| std::mem::take(&mut self.clock));
-    }
-
-    /// The clock of the entry; empty: it has none.
-    pub(super) fn clock(&self) -> &str {
         &self.clock
     }
+}
+
+/// Whether a line is `FIELD=value` of journald.
+fn is_field(line: &[u8]) -> bool {
+    let end =
+        line.iter().position(|byte| !byte.is_ascii_uppercase() && !byte.is_ascii_digit() && *byte != b'_');
+    end.and_then(|end| line.get(end)) == Some(&b'=')
 }
 
 /// `"name": value,`
@@ -321,7 +342,8 @@ fn epoch(value: &Value) -> Option<String> {
         Value::Number(number) => number.as_f64()?,
         _ => return None,
     };
-    const UNITS: [(f64, f64); 4] = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e9, 1.0)];
-    let (_, unit) = UNITS.iter().find(|(least, _)| number >= *least)?;
-    Some(format!("[{:.6}]", number / unit))
+    // The years 2001 to 2100.
+    const YEARS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
+    let seconds = [1.0, 1e3, 1e6, 1e9].map(|unit| number / unit);
+    seconds.into_iter().find(|seconds| YEARS.contains(seconds)).map(|seconds| format!("[{seconds:.6}]"))
 }

@@ -186,6 +186,7 @@ fn quoted_texts_are_those_of_the_program() {
     for text in [
         serde_json::json!({ "MESSAGE": relative }).to_string(),
         format!("MESSAGE={relative}\n"),
+        format!("Tue 2024-09-10 09:37:08.000000 CEST [s=1;i=2]\n    MESSAGE={relative}\n"),
         format!("level=error msg=\"{relative}\"\n"),
         format!("[default0]:{relative}\n"),
         format!("##[error]{relative}\n"),
@@ -221,6 +222,24 @@ fn quoted_texts_are_those_of_the_program() {
     assert_eq!(place(&go.replace('}', "")), path("/src/a.hip", Some(5), "i < n && p->q"));
     let jenkins = "<b>/src/a.hip:5: f: Device-side assertion `s &lt; 1 &amp;&amp; &#x60;&#039; failed.</b>\n";
     assert_eq!(place(jenkins), path("/src/a.hip", Some(5), "s < 1 && `"));
+    for file in [
+        "/src/c++ (old)/saxpy.hip",
+        "/src/saxpy(1)/a.hip",
+        "saxpy(copy).hip",
+        "kern[1].hip",
+        "src/a=b.hip",
+        "/src/date=/a.hip",
+        "/home/u/x,/b.hip",
+        "C:/src/a.hip",
+        "D:/My Src/a.hip",
+        "C:\\new\\x.hip",
+    ] {
+        let text =
+            relative.replace("saxpy.hip", file).replace("int, float *", "int)::(lambda at b.hip:7: x") + "\n";
+        for lead in ["", "[rank3]: "] {
+            assert_eq!(place(&format!("{lead}{text}")), path(file, Some(54), "i < n && p"), "{lead}");
+        }
+    }
     const TRITON: &str = "device assertion failed: 'a', in kernel at /src/my kernel.py:12";
     for end in ["\n", "\r\n", "\"}\n", "</span>\n", "\trank=3\n", &format!("{TRITON}\n")] {
         assert_eq!(place(&format!("{TRITON}{end}")), path("/src/my kernel.py", Some(12), "a"), "{end}");
@@ -329,6 +348,12 @@ fn errors_of_waves_are_of_the_fault_before_them() {
         kinds(&format!("{page}{}", error(101, 1))),
         [own, (FaultKind::IllegalInstruction, Some(4376))]
     );
+    // Newest first, before the page, and of memory, which belongs to no process.
+    let newest = |text: &str| text.lines().rev().fold(String::new(), |text, line| text + line + "\n");
+    assert_eq!(kinds(&newest(&format!("{page}{}", error(101, 2)))), [own]);
+    assert_eq!(kinds(&format!("{}{page}", error(99, 2))), [own]);
+    let umc = format!("[101.0] {DEVICE}: amdgpu: 1 uncorrectable hardware errors detected in umc block\n");
+    assert_eq!(kinds(&format!("{page}{umc}")), [own, (FaultKind::Ecc, None)]);
     // The trap handler's errors follow those of others; without the bit it is not known.
     for cut in [error(1, 2).replace("priv 0", "priv 1"), error(1, 2).replace(", priv 0", "")] {
         assert_eq!(faults(&cut), [], "{cut}");
@@ -352,4 +377,102 @@ fn words_of_reports_in_other_places_are_named() {
     let row =
         hint("hello\nI saw [gfxhub] page fault (src_id:0 ring:24 vmid:8) of amdgpu 0000:65:00.0 there\n");
     assert!(row.starts_with("line 2 has the words"), "{row}");
+}
+
+/// Commands, comments and source code with a report in JSON or in a value.
+#[test]
+fn texts_of_source_code_are_no_messages() {
+    const ERROR: &str = "HIP error: an illegal memory access was encountered";
+    for text in [
+        format!("with pytest.raises(RuntimeError, match=\"{ERROR}\\\\.\"):"),
+        format!("+ curl -d '{{\"text\": \"{ERROR}\"}}' https://x"),
+        format!("grep -F '{{\"text\": \"{ERROR}\\n\"}}' run.log"),
+        format!("// prints: \"{ERROR}\\n\""),
+        format!("# \"msg\": \"{ERROR}\\n\","),
+        format!("    [\"{ERROR}\", \"page\"],"),
+        format!("@pytest.mark.parametrize(\"text\", [[\"{ERROR}\", 1]])"),
+        format!("fprintf(stderr, \"{ERROR}\\n\");"),
+        format!("I keep hitting this - {ERROR} - any ideas?"),
+        "amdgpu: [gfxhub] page fault on RX 7900 after resume".to_owned(),
+        "amdgpu: [gfxhub] page fault".to_owned(),
+        "I get `saxpy.hip:54: void f(): Device-side assertion `i' failed.` when I run it".to_owned(),
+        "I get saxpy.hip:54: void f(): Device-side assertion `i' failed., which I do not know".to_owned(),
+    ] {
+        assert_eq!(faults(&format!("{text}\n")), [], "{text}");
+    }
+}
+
+/// A cut row has no value of another program's line.
+#[test]
+fn other_lines_do_not_continue_a_row() {
+    let rows = rows();
+    let header = format!("{DEVICE}: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770");
+    let processes = |text: String| faults(&text).iter().map(|fault| fault.process).collect::<Vec<_>>();
+    let rest = rows[2..].join("\n");
+    for other in ["started process other pid 99 thread x pid 99)", "2 warnings (done)", "x", "", ")x"] {
+        assert_eq!(processes(format!("{header}\n{other}\n{rest}\n")), [None], "{other}");
+    }
+    let vmid = header.split("8 pasid").next().unwrap();
+    let fault = one(&format!("{vmid}\n0 warnings (done)\n{rest}\n"));
+    assert_eq!(fault.client.as_deref(), Some("TCP"));
+    for other in ["42", "42 from 100 samples", "00 from here", "00"] {
+        let row = rows[2].replace("1000 from client 10", "10");
+        let fault = one(&format!("{}\n{}\n{row}\n{other}\n{}\n", rows[0], rows[1], rows[3..].join("\n")));
+        assert_eq!(fault.address, None, "{other}");
+    }
+    // A report of another entry is its own.
+    const REPORT: &str =
+        "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f0000777000. Reason: Unknown.";
+    let entry = serde_json::json!({ "logger": "train (main)", "msg": REPORT });
+    for end in ["", ", for process app pid 7 thread app pid 7"] {
+        let found = faults(&format!("{header}{end}\n{entry}\n"));
+        assert!(
+            found.iter().any(|fault| fault.address.is_some_and(|at| at.start == 0x7f00_0077_7000)),
+            "{end}"
+        );
+    }
+}
+
+/// Stamps of the text count before those of its entry, and an entry's clock ends with it.
+#[test]
+fn other_clocks_are_none_of_a_message() {
+    let rows = rows();
+    let hours = |index: usize| format!("2024-09-10T0{}:37:08Z", if index >= 2 { 5 } else { 1 });
+    let stamped = |lead: &str| {
+        let each = rows.iter().enumerate().map(|(at, row)| format!("{} {row}\n", hours(at)));
+        lead.to_owned() + &each.collect::<String>()
+    };
+    for lead in
+        ["curl -d '{\n  \"time\": \"2024-09-10T01:37:08Z\"\n}'\n", "\"date\": \"2024-09-10T01:37:08Z\"\n", ""]
+    {
+        assert_eq!(faults(&stamped(lead)).len(), 2, "{lead}");
+    }
+    let own = |(at, row): (usize, &String)| {
+        let seconds = if at >= 2 { 9000 } else { 100 };
+        format!(
+            "{}\n",
+            serde_json::json!({ "ts": 1_725_953_828.5, "msg": format!("[ {seconds}.000001] {row}") })
+        )
+    };
+    assert_eq!(faults(&rows.iter().enumerate().map(own).collect::<String>()).len(), 2);
+    // Microseconds since a start are no seconds since 1970.
+    let monotonic = |(at, row): (usize, &String)| {
+        format!("{}\n", serde_json::json!({ "ts": 6_512_000_000_u64 + 10_000_000 * at as u64, "msg": row }))
+    };
+    check_page(&rows.iter().enumerate().map(monotonic).collect::<String>());
+    // logfmt escapes the tab of the client's row.
+    let logfmt = |row: &String| {
+        format!("time=2024-09-10T09:37:08Z level=error msg=\"{}\"\n", row.replace('\t', "\\t"))
+    };
+    check_page(&rows.iter().map(logfmt).collect::<String>());
+    let numbers = [serde_json::json!(1_725_953_828.5), serde_json::Value::Null, serde_json::json!(7)];
+    for time in numbers {
+        let docker = |row: &String| {
+            format!(
+                "{}\n",
+                serde_json::json!({ "log": format!("{row}\n"), "stream": "stderr", "time": time })
+            )
+        };
+        check_page(&rows.iter().map(docker).collect::<String>());
+    }
 }

@@ -46,8 +46,10 @@ pub(super) enum Row {
         /// Whether it is the reset behind another row.
         is_reset: bool,
     },
-    /// A fault without other rows: errors of memory or of a wave.
-    Alone(FaultKind),
+    /// Errors of memory.
+    Ecc,
+    /// An error of a wave.
+    Wave(FaultKind),
 }
 
 fn row(row: Row) -> line::Row {
@@ -57,7 +59,7 @@ fn row(row: Row) -> line::Row {
 pub(super) fn header(text: &[u8], at: usize) -> Option<line::Row> {
     let before = text.get(..at)?;
     let is_mmhub = find(before, "[mmhub").is_some();
-    if !is_mmhub && find(before, "[gfxhub").is_none() {
+    if !is_mmhub && find(before, "[gfxhub").is_none() || !from(text, at).starts_with(b" (") {
         return None;
     }
     // `vm_id:` before Linux 4.19.
@@ -218,7 +220,7 @@ pub(super) fn hardware_errors(text: &[u8], at: usize) -> Option<line::Row> {
         return None;
     }
     let has_some = number.iter().all(u8::is_ascii_digit) && number.iter().any(|digit| *digit != b'0');
-    (has_some && is_of_driver(before)).then(|| row(Row::Alone(FaultKind::Ecc)))
+    (has_some && is_of_driver(before)).then(|| row(Row::Ecc))
 }
 
 /// `sq_intr: error, detail 0x00000000, type 2, sh 0, priv 0, wave_id 1, ...` of gfx11 on, `sq_intr: error, se 0, ...,
@@ -240,7 +242,7 @@ pub(super) fn wave_error(text: &[u8], at: usize) -> Option<line::Row> {
         2 => FaultKind::Memory,
         _ => return None,
     };
-    Some(row(Row::Alone(kind)))
+    Some(row(Row::Wave(kind)))
 }
 
 /// The mark of an error of a wave.
@@ -252,10 +254,8 @@ pub(super) fn wrapped(text: &[u8]) -> Option<Wrapped> {
     if end.len() == text.len() || !is_of_driver(text) {
         return None;
     }
-    if let Some(rest) = after(end, "page fault").filter(|rest| rest.is_empty() || rest.starts_with(b" (")) {
-        // The process, if the row begins to name it.
-        let is_known = find(rest, "rocess").is_none() || process_id(rest).is_some();
-        return Some(if is_known && rest.ends_with(b")") { Wrapped::Whole } else { Wrapped::Beginning });
+    if let Some(rest) = after(end, "page fault") {
+        return header_wrapped(rest);
     }
     let page = after(end, "page starting at address").map(|rest| (rest, ADDRESS_DIGITS));
     let status = || {
@@ -266,14 +266,53 @@ pub(super) fn wrapped(text: &[u8]) -> Option<Wrapped> {
     let rest = rest.trim_ascii_start();
     let number = rest.strip_prefix(b"0x").unwrap_or(rest);
     let length = number.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    match from(number, length) {
-        b"" if length < digits => Some(Wrapped::Beginning),
-        behind if length == digits && !behind.is_empty() && b" from ".starts_with(behind) => {
-            Some(Wrapped::Beginning)
+    let behind = from(number, length);
+    match (behind, length == digits) {
+        (b"", false) if length < digits => Some(Wrapped::Beginning),
+        (b"", true) if digits == REGISTER_DIGITS => Some(Wrapped::Whole),
+        // Words and numbers of another line are no part of an address.
+        (behind, true) if digits == ADDRESS_DIGITS && number.get(..digits)?.ends_with(b"000") => {
+            let client = [" from client ", " from IH client ", " from "];
+            let number = client.iter().find_map(|client| behind.strip_prefix(client.as_bytes()));
+            match number {
+                Some(number) if number.first().is_some_and(u8::is_ascii_digit) => Some(Wrapped::Whole),
+                _ if client.iter().any(|client| client.as_bytes().starts_with(behind)) => {
+                    Some(Wrapped::Beginning)
+                }
+                _ => None,
+            }
         }
-        // Words of another line are no digits.
-        behind if length == digits && (behind.is_empty() || behind.starts_with(b" from ")) => {
-            Some(Wrapped::Whole)
+        _ => None,
+    }
+}
+
+/// How much of the first row's parentheses a line has: `(src_id:0 ring:24 vmid:3 pasid:32769, for process app pid 12 thread
+/// app pid 12)`.
+fn header_wrapped(rest: &[u8]) -> Option<Wrapped> {
+    /// Maximum bytes of the processes.
+    const MAX: usize = 160;
+    const NAMES: [&[u8]; 2] = [b" (src_id:# ring:# vmid:# pasid:#", b" (src_id:# ring:# vm_id:# pasid:#"];
+    const PROCESS: &[u8] = b", for process ";
+    let mut text = Vec::new();
+    for byte in rest {
+        match (byte.is_ascii_digit(), text.last()) {
+            (true, Some(b'#')) => {}
+            (true, _) => text.push(b'#'),
+            (false, _) => text.push(*byte),
+        }
+    }
+    let begins = |whole: &[u8], part: &[u8]| whole.starts_with(part);
+    if NAMES.iter().any(|name| begins(name, &text)) {
+        return Some(Wrapped::Beginning);
+    }
+    let behind = NAMES.iter().find_map(|name| text.strip_prefix(*name))?;
+    match behind {
+        b")" => Some(Wrapped::Whole),
+        b"" => Some(Wrapped::Beginning),
+        behind if begins(PROCESS, behind) => Some(Wrapped::Beginning),
+        behind if begins(behind, PROCESS) && behind.len() < MAX => {
+            let is_whole = process_id(rest).is_some() && behind.ends_with(b" pid #)");
+            Some(if is_whole { Wrapped::Whole } else { Wrapped::Beginning })
         }
         _ => None,
     }

@@ -54,6 +54,7 @@ impl Start {
 
 /// Whether a text before a message is that of a log: it ends neither in words nor in a quotation mark behind one.
 pub(super) fn is_prefix(before: &[u8]) -> bool {
+    let before = behind_header(before);
     if let Some(quoted) = unquoted(before) {
         // A value in JSON, Ruby or Python, or a whole line.
         let lead = quoted.trim_ascii_end();
@@ -74,18 +75,22 @@ pub(super) fn is_prefix(before: &[u8]) -> bool {
     }
 }
 
-/// Whether a text has two words in succession, as sentences have.
-pub(super) fn has_words(text: &[u8]) -> bool {
-    // The host and the program of a header of syslog (RFC 5424, 6.2) are none.
-    let is_header = |first: &[u8]| {
+/// The text behind a header of syslog (RFC 5424, 6): `<3>1 2024-09-10T09:37:08Z host app 110 - - `.
+fn behind_header(text: &[u8]) -> &[u8] {
+    const FIELDS: usize = 7;
+    let mut fields = text.splitn(FIELDS + 1, |byte| *byte == b' ');
+    let is_first = |first: &[u8]| {
         let number = first.strip_prefix(b"<").and_then(|first| first.strip_suffix(b">1"));
         number.is_some_and(|number| number.len() <= 3 && number.iter().all(u8::is_ascii_digit))
     };
-    let header = text.split(|byte| *byte == b' ').next().is_some_and(is_header);
-    let words = || {
-        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        words.skip(if header { 6 } else { 0 })
-    };
+    let is_header = fields.next().is_some_and(is_first);
+    fields.nth(FIELDS - 1).filter(|_| is_header).unwrap_or(text)
+}
+
+/// Whether a text has two words in succession, as sentences have.
+pub(super) fn has_words(text: &[u8]) -> bool {
+    let text = behind_header(text);
+    let words = || text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words().zip(words().skip(1)).any(|(one, other)| is_word(one) && is_word(other))
 }
 
@@ -101,7 +106,7 @@ const LEVELS: [&[u8]; 8] = [b"error", b"err", b"warning", b"warn", b"info", b"fa
 fn is_word(word: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'\'' | b'-');
     let is_level = word.iter().all(u8::is_ascii_uppercase) && word != b"I" && word != b"A";
-    word.iter().all(is_letter) && word.iter().any(u8::is_ascii_alphabetic) && !is_level
+    word.iter().all(is_letter) && !is_level
 }
 
 /// The text before a quotation mark at its end; Python marks bytes with a letter.

@@ -105,7 +105,6 @@ const RULES: [(&str, Start, Rule); 66] = [
     ("MES failed to response msg=", Driver, kernel_log::hang_of_queues),
     ("MES might be in unrecoverable state, issue a GPU reset", Driver, kernel_log::alone),
     ("failed to remove hardware queue from MES, doorbell=", Driver, kernel_log::hang_of_queues),
-    (kernel_log::WAVE_ERROR, Driver, kernel_log::wave_error),
     ("uncorrectable hardware errors detected in ", Driver, kernel_log::hardware_errors),
     (DEVICE_DUMP, Before(0), device_dump::begin),
     ("process_name: ", Before(0), device_dump::process),
@@ -117,6 +116,7 @@ const RULES: [(&str, Start, Rule); 66] = [
     ("page starting at address", Driver, kernel_log::page),
     ("at page 0x", Driver, kernel_log::old_page),
     ("  at address 0x", Driver, kernel_log::old_page),
+    (kernel_log::WAVE_ERROR, Driver, kernel_log::wave_error),
     ("Failing VM page: ", Driver, kernel_log::failing_page),
     ("PROTECTION_FAULT_STATUS:", Driver, kernel_log::status),
     ("PROTECTION_FAULT_STATUS_LO32:", Driver, kernel_log::status),
@@ -201,7 +201,7 @@ fn is_alone(text: &[u8], row: &Row) -> bool {
 
 /// Whether people wrote a line: a traced or typed command, a comment, a search for messages, source code, a title; `mark`:
 /// the offset of the message's mark. Names within a message are not words of its line.
-fn is_of_people(text: &[u8], mark: usize, is_alone: bool) -> bool {
+pub(super) fn is_of_people(text: &[u8], mark: usize, is_alone: bool) -> bool {
     const STARTS: [&str; 25] = [
         "+ ",
         "++ ",

@@ -31,6 +31,7 @@ use self::json::{Entry, has_bytes, messages};
 use self::line::{Grammar, Row};
 use self::merge::Merged;
 use self::page_fault::KernelLog;
+use self::time::Time;
 use self::writers::Writers;
 use super::Opened;
 use super::problem::{ImportError, problem};
@@ -133,47 +134,48 @@ impl Reader {
 
     /// Reads a line: its text, or the messages in its JSON.
     pub(super) fn line(&mut self, line: &Line<'_>) {
-        self.entry.line(line.text);
-        let clock = if line.clock.is_empty() { self.entry.clock().to_owned() } else { line.clock.to_owned() };
-        let text = references::resolved(line.text);
+        let clock = match line.clock {
+            "" => &*self.entry.line(line.text).to_owned(),
+            clock => clock,
+        };
         let is_begun = self.wrapped.is_some();
-        let is_read = is_begun || self.grammar.has_mark(&text) || has_bytes(&text);
-        let found = Some(&*text).filter(|_| is_read).and_then(|text| messages(text, &clock));
-        if let Some(found) = found.filter(|found| !self.grammar.has_mark(&found.outside))
-            && let Some(lines) = self.lines_of(found.texts)
-        {
+        let is_read = |text: &[u8]| is_begun || self.grammar.has_mark(text) || has_bytes(text);
+        let text = references::resolved(line.text);
+        // A page's references may be in JSON, and JSON in a page.
+        let found = [line.text, &text]
+            .into_iter()
+            .filter(|text| is_read(text))
+            .find_map(|text| messages(text, clock).filter(|found| !self.grammar.has_mark(&found.outside)));
+        if let Some(lines) = found.and_then(|found| self.lines_of(found.texts)) {
             lines.iter().for_each(|text| self.message(line.number, text, b"\n"));
             return;
         }
         let end: &[u8] = if line.ended { b"\n" } else { b"" };
-        let clock = if clock.is_empty() { clock } else { clock + " " };
+        let is_stamped = clock.is_empty() || Time::of(&text).is_some();
+        let lead = if is_stamped { Vec::new() } else { [clock.as_bytes(), b" "].concat() };
         let mut lines = text.split(|byte| *byte == b'\n').peekable();
         while let Some(text) = lines.next() {
             let end = if lines.peek().is_some() { b"\n" } else { end };
-            match &*clock {
-                "" => self.message(line.number, text, end),
-                clock => self.message(line.number, &[clock.as_bytes(), text].concat(), end),
+            match &*lead {
+                [] => self.message(line.number, text, end),
+                lead => self.message(line.number, &[lead, text].concat(), end),
             }
         }
     }
 
-    /// The lines of an entry's strings that are read: one that continues the message before, or those of reports.
+    /// The lines of an entry's strings that are read: those of reports, else one that continues the message before.
     fn lines_of(&self, mut texts: Vec<Vec<Vec<u8>>>) -> Option<Vec<Vec<u8>>> {
-        let joined = |text: &Vec<u8>| self.wrapped.as_ref()?.joined(text, b"\n", &self.grammar);
-        let all = || texts.iter().flatten();
-        let whole = all().find(|text| matches!(joined(text), Some(Joined::Whole(_))));
-        if let Some(whole) = whole {
-            return Some(vec![whole.clone()]);
-        }
         let has_mark = |lines: &Vec<Vec<u8>>| lines.iter().any(|text| self.grammar.has_mark(text));
         if texts.iter().any(has_mark) {
             texts.retain(has_mark);
             return Some(texts.concat());
         }
-        all()
-            .filter(|text| joined(text).is_some())
-            .max_by_key(|text| text.len())
-            .map(|text| vec![text.clone()])
+        let begun = self.wrapped.as_ref()?;
+        let joined = texts.concat().into_iter().filter_map(|text| {
+            let joined = begun.joined(&text, b"\n", &self.grammar)?;
+            Some((matches!(joined, Joined::Whole(_)), text.len(), text))
+        });
+        joined.max_by_key(|(is_whole, length, _)| (*is_whole, *length)).map(|(.., text)| vec![text])
     }
 
     /// Reads a line of a program, and its line feed, if it has one.

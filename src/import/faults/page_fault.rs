@@ -187,7 +187,7 @@ impl KernelLog {
             Row::Page { .. } => Some(Rank::Page),
             Row::Status { .. } => Some(Rank::Status),
             Row::Client { .. } => Some(Rank::Client),
-            Row::Process(_) | Row::Hang { .. } | Row::Alone(_) => None,
+            Row::Process(_) | Row::Hang { .. } | Row::Ecc | Row::Wave(_) => None,
         };
         if let Some(rank) = rank {
             let known = self.ranks.iter_mut().find(|(of, _)| *of == device);
@@ -239,12 +239,14 @@ struct Joined {
     order: Order,
     gpus: VecDeque<Gpu>,
     reports: Merged,
+    /// Errors of waves.
+    waves: VecDeque<(Option<Time>, Fault)>,
 }
 
 impl Joined {
     fn new(order: Order, own: &Own) -> Self {
         let reports = Merged::of(own.clone(), order == Order::NewestFirst);
-        Self { order, gpus: VecDeque::new(), reports }
+        Self { order, gpus: VecDeque::new(), reports, waves: VecDeque::new() }
     }
 
     /// The rows of a GPU, and the reports. The oldest of too many GPUs ends.
@@ -276,18 +278,21 @@ impl Joined {
             ..Fault::default()
         };
         let order = self.order;
-        if let Row::Alone(kind) = row {
-            let reported = |gpu: &&Gpu| {
-                let begun = gpu.begun.as_ref().filter(|begun| Time::are_near(begun.time, time));
-                begun.is_some() && gpu.device.as_deref().zip(device).is_none_or(|(one, other)| one == other)
-            };
-            let begun = self.gpus.iter().find(reported).and_then(|gpu| gpu.begun.as_ref());
-            // A page fault ends the access of a wave.
-            if *kind != FaultKind::Memory || begun.is_none() {
-                let process = begun.and_then(|begun| begun.fault.process);
-                self.reports.add(Fault { process, ..new(*kind) });
+        match row {
+            Row::Ecc => return self.reports.add(new(FaultKind::Ecc)),
+            Row::Wave(kind) => {
+                let last = self.waves.back();
+                let is_again = |(at, last): &(_, Fault)| {
+                    last.kind == *kind && last.device.as_deref() == device && Time::are_near(*at, time)
+                };
+                if !last.is_some_and(is_again)
+                    && let Some(oldest) = push(&mut self.waves, (time, new(*kind)))
+                {
+                    self.reports.add(oldest.1);
+                }
+                return;
             }
-            return;
+            _ => {}
         }
         let (Some(gpu), reports) = self.gpu(device) else { return };
         let Some(rank) = rank else {
@@ -332,7 +337,7 @@ impl Joined {
                 begun.fault.client = Some(name.clone());
                 begun.has_client_zero = *is_zero;
             }
-            Row::Process(_) | Row::Hang { .. } | Row::Alone(_) => {}
+            Row::Process(_) | Row::Hang { .. } | Row::Ecc | Row::Wave(_) => {}
         }
         if order == Order::NewestFirst && rank == Rank::Header {
             gpu.end(reports);
@@ -370,10 +375,24 @@ impl Joined {
         }
     }
 
-    /// All reports.
+    /// All reports. An error of a wave is of the process whose page fault is near; such an access ends in one.
     fn finish(mut self) -> Merged {
-        for gpu in self.gpus {
+        let mut pages = Vec::new();
+        for mut gpu in self.gpus {
+            gpu.end(&mut self.reports);
+            let device = gpu.device.clone();
+            pages.extend(gpu.pages.drain(..).map(|(time, process)| (device.clone(), time, process)));
             gpu.finish(&mut self.reports);
+        }
+        for (time, mut fault) in self.waves {
+            let is_near = |(device, at, _): &&(Option<String>, _, _)| {
+                agree(device.as_ref(), fault.device.as_ref()) && Time::are_near(*at, time)
+            };
+            let near = pages.iter().find(is_near);
+            if near.is_none() || fault.kind != FaultKind::Memory {
+                fault.process = near.and_then(|(.., process)| *process);
+                self.reports.add(fault);
+            }
         }
         self.reports
     }
@@ -391,6 +410,8 @@ struct Gpu {
     known: VecDeque<(Option<Time>, Option<u32>)>,
     /// Those with a status of 0.
     zero: VecDeque<(Option<Time>, Fault)>,
+    /// The last reports' processes.
+    pages: VecDeque<(Option<Time>, Option<u32>)>,
 }
 
 impl Gpu {
@@ -421,6 +442,7 @@ impl Gpu {
         let Some(begun) = self.begun.take() else { return };
         let (status, time) = (begun.status, begun.time);
         let Some(mut fault) = begun.finish() else { return };
+        push(&mut self.pages, (time, fault.process));
         reports.mark(&mut fault);
         self.known.retain(|(at, _)| Time::are_near(*at, time));
         while let Some((_, older)) = self.zero.pop_front_if(|(at, _)| !Time::are_near(*at, time)) {

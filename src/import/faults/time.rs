@@ -87,6 +87,10 @@ fn of_day(line: &[u8]) -> Option<Time> {
     while let Some(colon) = find(line.get(at..)?, ":").map(|colon| at + colon) {
         at = colon + 1;
         let Some(start) = colon.checked_sub(2) else { continue };
+        // `0000:03:00.0` is no time.
+        if start.checked_sub(1).and_then(|at| line.get(at)).is_some_and(u8::is_ascii_digit) {
+            continue;
+        }
         let Some(Some(digits)) = line.get(start..colon + 6).map(|text| std::str::from_utf8(text).ok()) else {
             continue;
         };

@@ -76,7 +76,11 @@ fn finding(triage: &Triage, scene: &Scene<'_>) -> String {
 }
 
 fn no_wave(triage: &Triage) -> &'static str {
-    if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" }
+    match (triage.waves.left_out > 0, triage.waves.uncounted.is_empty()) {
+        (true, _) => "no chosen wave",
+        (false, false) => "no wave of the dump",
+        (false, true) => "no wave",
+    }
 }
 
 /// `no wave faulted; reported: read of page 0x1000; reported by the kernel log`

@@ -45,7 +45,8 @@ pub(in crate::import) struct Part<'l> {
 /// The part of a line: `2025-03-04T12:00:01.1Z stderr P text` of Kubernetes (`F`: the last part), and Docker's entries,
 /// whose last part ends in a line feed.
 pub(in crate::import) fn part(line: &[u8]) -> Option<Part<'_>> {
-    if let Some(Entry { log, stream, time: clock }) = entry(line) {
+    if let Some(Entry { log, stream, time }) = entry(line) {
+        let clock = time.as_str().unwrap_or_default().to_owned();
         // Other collectors write such entries without the stream, and without the end of a line.
         let (is_error, is_last) = (stream == "stderr", log.ends_with('\n') || stream.is_empty());
         return Some(Part { is_error, is_last, before: &[], text: Cow::Owned(log.into_bytes()), clock });
@@ -73,7 +74,7 @@ struct Entry {
     #[serde(default)]
     stream: String,
     #[serde(default)]
-    time: String,
+    time: serde_json::Value,
 }
 
 /// The entry in a line of Docker's log, with or without blanks between its parts:
