@@ -229,7 +229,7 @@ fn quoted_texts_are_those_of_the_program() {
         "kern[1].hip",
         "src/a=b.hip",
         "/src/date=/a.hip",
-        "/home/u/x,/b.hip",
+        "/srv/x,/b.hip",
         "C:/src/a.hip",
         "D:/My Src/a.hip",
         "C:\\new\\x.hip",
