@@ -136,7 +136,7 @@ fn without_a_crash_nothing_is_kept() {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3));
     assert!(told.contains("text\n") && told.contains("./other ended with the status 3"), "{told}");
-    assert!(told.contains("No core of a GPU was written, and no log reports a fault"), "{told}");
+    assert!(told.contains("No core of a GPU was found, and no log reports a fault"), "{told}");
     assert_eq!(machine.names("."), before);
     // Statuses of a program that does not start are those of shells.
     for (words, status) in [(&["--", "./missing"], 127), (&["--", "./gpu"], 126)] {
@@ -163,7 +163,7 @@ fn reports_without_a_core_are_listed_with_possible_reasons() {
     let output = limited.output().unwrap();
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    let (_, after) = told.split_once("No core of a GPU was written").unwrap();
+    let (_, after) = told.split_once("No core of a GPU was found").unwrap();
     for words in [
         "gpu-crashes/app-1/run.log reports:\n  line 1, ROCm's runtime: Memory access fault by GPU node-1",
         "limit of core files (ulimit -c): 0: ROCm's runtime writes no GPU core; the hard limit is 0, too",
@@ -177,7 +177,7 @@ fn reports_without_a_core_are_listed_with_possible_reasons() {
     assert_eq!(machine.names("gpu-crashes/app-1"), ["run.log"]);
     // The last program of a pipeline succeeds.
     let told = text(&machine.run(&["sh", "-c", "./app 2>&1 | cat"]).stderr);
-    assert!(told.contains("sh ended with the status 0. No core of a GPU was written"), "{told}");
+    assert!(told.contains("sh ended with the status 0. No core of a GPU was found"), "{told}");
     assert!(told.contains("sh-1/run.log reports:\n  line 1, ROCm's runtime"), "{told}");
 }
 
@@ -208,7 +208,7 @@ fn cores_that_cannot_be_read_are_named() {
     // A core of the host alone is no crash on a GPU, and stays where the kernel writes it.
     let machine = Machine::new("cp host core.5; exit 3");
     let told = text(&machine.run(&["./app"]).stderr);
-    assert!(told.contains("No core of a GPU was written") && machine.path("core.5").exists(), "{told}");
+    assert!(told.contains("No core of a GPU was found") && machine.path("core.5").exists(), "{told}");
     assert!(machine.names("gpu-crashes").is_empty());
 }
 

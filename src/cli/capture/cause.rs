@@ -102,14 +102,14 @@ impl<'f> Crash<'f> {
 
     /// Prints that a failed program left no traces.
     pub(super) fn print_none(&self) {
-        say(&format!("{}. No core of a GPU was written, and no log reports a fault", self.ended));
+        say(&format!("{}. No core of a GPU was found, and no log reports a fault", self.ended));
     }
 
     /// Prints the reports of the logs, and why there may be no waves.
     pub(super) fn print_reports(&self, args: &Args, unset: Vec<String>) {
         let mut text = self.ended.clone();
         if self.cores.unreadable.is_empty() {
-            text += ". No core of a GPU was written";
+            text += ". No core of a GPU was found";
         }
         for error in &self.cores.unreadable {
             let _ = write!(text, "\nA core cannot be read: {error}");

@@ -175,7 +175,12 @@ fn load_zip(
     let broken = |what: String| ImportError::Zip { file: name.to_owned(), what };
     let mut archive = Archive::new(source).map_err(|error| broken(error.to_string()))?;
     let chosen = choose(name.to_owned(), archive.has(TOML), archive.has(JSON));
-    let (manifest, language) = chosen?;
+    let (manifest, language) = chosen.map_err(|error| match (error, archive.truncated()) {
+        (ImportError::NoManifest { file, .. }, Some(what)) => {
+            ImportError::NoManifest { file, others: format!("; it is cut short or damaged: {what}") }
+        }
+        (error, _) => error,
+    })?;
     let entry = archive.find(manifest).map_err(|refusal| ImportError::NotStored {
         file: name.to_owned(),
         entry: manifest.to_owned(),

@@ -89,17 +89,18 @@ pub(super) fn open(
     let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
         let process = parts.iter().find_map(|(_, _, notes)| notes.process);
-        let mut found = format!(
-            "an ELF core without the state of GPUs (no note AMDGPU of type 33); {}",
-            elsewhere(&name, process)
-        );
+        let mut found = String::new();
         // The cause may be damage.
         if let Some(problem) = problems.first() {
             let place = &problem.place;
             let of = if place.file == name { String::new() } else { format!("{}: ", place.file) };
             let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!(", {hint}"));
-            let _ = write!(found, "; {of}{}{}{hint}", place.within(), problem.what);
+            let damage = format!("{of}{}{}{hint}", place.within(), problem.what);
+            let _ = write!(found, "a damaged ELF core: {damage}; as far as it can be read, ");
         }
+        let elsewhere = elsewhere(&name, process);
+        let _ =
+            write!(found, "an ELF core without the state of GPUs (no note AMDGPU of type 33); {elsewhere}");
         return Err(ImportError::NotADump { file: name, found });
     }
     if !compare_parts(&parts, &mut problems) {
