@@ -386,12 +386,12 @@ impl Waves for Session {
     }
 
     fn faulted(&self) -> usize {
-        dump::faulted(self.reader.dump().capture(), self.waves().iter().copied())
+        dump::faulted(self.reader.dump(), self.waves().iter().copied())
     }
 
     fn stop_counts(&self) -> StopCounts {
         let waves = self.waves();
-        dump::stop_counts(self.reader.dump().capture(), waves.iter().copied(), self.chosen.is_none())
+        dump::stop_counts(self.reader.dump(), waves.iter().copied(), self.chosen.is_none())
     }
 
     fn faulted_outside(&self) -> usize {

@@ -147,13 +147,13 @@ impl Dump {
     /// Number of waves that stopped for a fault.
     #[must_use]
     pub fn faulted(&self) -> usize {
-        faulted(&self.capture, self.kinds.iter().flat_map(|served| served.waves.iter().copied()))
+        faulted(self, self.kinds.iter().flat_map(|served| served.waves.iter().copied()))
     }
 
     /// The waves by their stops, also those that no session serves, and those that waves of the dump stand for.
     #[must_use]
     pub fn stop_counts(&self) -> StopCounts {
-        stop_counts(&self.capture, (0..).take(self.capture.waves.len()).map(WaveId), true)
+        stop_counts(self, (0..).take(self.capture.waves.len()).map(WaveId), true)
     }
 
     /// Number of waves of the dump without a captured stop reason.
@@ -295,19 +295,19 @@ pub struct StopCounts {
     pub waves: usize,
     /// Those of all waves that the dump leaves out, and that others stand for.
     pub left_out: usize,
-    /// Whether the dump lacks further waves, by the report of its writer.
+    /// Whether the dump lacks further waves, by the report of its writer or by its damage.
     pub lacks_waves: bool,
 }
 
 /// Counts these waves; `has_left_out`: also those that they stand for.
 pub(super) fn stop_counts(
-    capture: &Capture,
+    dump: &Dump,
     waves: impl Iterator<Item = WaveId>,
     has_left_out: bool,
 ) -> StopCounts {
-    let from = &capture.provenance;
-    let is_lacking = !from.absent_waves.is_empty() || !from.running_waves.is_empty();
-    let mut counts = StopCounts { lacks_waves: has_left_out && is_lacking, ..StopCounts::default() };
+    let capture = &dump.capture;
+    let lacks_waves = has_left_out && !dump.uncounted_waves().is_empty();
+    let mut counts = StopCounts { lacks_waves, ..StopCounts::default() };
     for (id, wave) in waves.filter_map(|id| Some((id, capture.wave(id)?))) {
         let more = if has_left_out { capture.left_out.of(id) as usize } else { 0 };
         counts.left_out += more;
@@ -319,8 +319,8 @@ pub(super) fn stop_counts(
 }
 
 /// Number of these waves that stopped for a fault.
-pub(super) fn faulted(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> usize {
-    stop_counts(capture, waves, false).faulted
+pub(super) fn faulted(dump: &Dump, waves: impl Iterator<Item = WaveId>) -> usize {
+    stop_counts(dump, waves, false).faulted
 }
 
 /// Severity of a wave's state: 2 for a fault, 1 for another stop, 0 for none.

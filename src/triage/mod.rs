@@ -131,6 +131,13 @@ pub struct Stops {
     pub left_out: usize,
 }
 
+impl Stops {
+    /// ` of the dump`, if the process has more waves.
+    fn of_dump(&self) -> &'static str {
+        if self.uncounted.is_empty() { "" } else { " of the dump" }
+    }
+}
+
 /// Waves that stopped for another fault than the described one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtherFault {

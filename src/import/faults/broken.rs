@@ -55,7 +55,7 @@ impl Begun {
         (!joined.is_empty()).then_some(Joined::Begun(joined))
     }
 
-    /// What is known if the next line does not continue it.
+    /// The text as far as it is known, if the next line does not continue it.
     pub(super) fn known(&self) -> &[u8] {
         // Any text may continue the first row of the kernel's report.
         let joined = self.texts.first().filter(|_| kernel_log::wrapped(&self.text).is_none());

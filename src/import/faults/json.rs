@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Deserializer, Map, Value};
 
 use super::lead::{has_words, is_prefix};
-use super::line::{after, from, is_of_people};
+use super::line::{after, from, people_from};
 use super::references::resolved;
 use super::time::Time;
 use crate::import::text::{find, shown};
@@ -63,11 +63,12 @@ struct Parsed<'l> {
 }
 
 fn parse(line: &[u8]) -> Option<Parsed<'_>> {
+    let people = people_from(line, false).unwrap_or(usize::MAX);
     let begins = |at: &usize| {
         let before = line.get(..*at).unwrap_or_default();
         let first = from(line, at + 1).trim_ascii_start().first();
         match line.get(*at) {
-            Some(b'{') => first == Some(&b'"') && is_prefix(before) && !is_of_people(line, *at, false),
+            Some(b'{') => first == Some(&b'"') && is_prefix(before) && *at < people,
             // Source code has lists, too.
             _ => {
                 before.is_empty()
@@ -177,6 +178,7 @@ impl Collected {
     /// Adds the texts of values in quotation marks that have escapes: `"stderr": "one\ntwo"`, `stderr=b'one\ntwo'`.
     /// Returns the rest of the line.
     fn literals(&mut self, line: &[u8], clock: &str) -> Vec<u8> {
+        let people = people_from(line, false).unwrap_or(usize::MAX);
         let mut lead = if clock.is_empty() { String::new() } else { format!("{clock} ") };
         let mut outside = Vec::new();
         let mut rest = line;
@@ -188,7 +190,7 @@ impl Collected {
             let name = key.trim_ascii_end().strip_suffix(b":").unwrap_or_default().trim_ascii_end();
             let is_value = key.ends_with(b"=") && !key.ends_with(b" =")
                 || name.last().is_some_and(|last| b"\"'".contains(last));
-            let is_value = is_value && !is_of_people(line, line.len() - rest.len() + at, false);
+            let is_value = is_value && line.len() - rest.len() + at < people;
             if lead.is_empty() && Time::of(before).is_some() {
                 lead = std::str::from_utf8(before).unwrap_or_default().to_owned();
             }
@@ -254,7 +256,8 @@ fn bytes(items: &[Value]) -> Option<Vec<u8>> {
     bytes.filter(|bytes| !bytes.is_empty())
 }
 
-/// The clock of an entry with its field's name, of the most exact field. Other fields of times are durations, or those of other events.
+/// The clock of an entry with its field's name, of the most exact field. Other fields of times are durations, or those of
+/// other events.
 fn clock_of(fields: &Map<String, Value>) -> Option<(&str, String)> {
     const NAMES: [&str; 13] = [
         "__realtime_timestamp",

@@ -180,7 +180,8 @@ impl Grammar {
             Some((rule(text, at + mark.needle().len())?, start, at))
         })?;
         let is_alone = is_alone(text, &row);
-        let is_led = (start.is_led(text, at) || is_alone) && !is_of_people(text, at, is_alone);
+        let is_of_people = people_from(text, is_alone).is_some_and(|from| from <= at);
+        let is_led = (start.is_led(text, at) || is_alone) && !is_of_people;
         Some((row, is_led))
     }
 }
@@ -199,9 +200,9 @@ fn is_alone(text: &[u8], row: &Row) -> bool {
         && reason.and_then(|text| text.strip_suffix(b".")).is_some_and(|text| !text.contains(&b'.'))
 }
 
-/// Whether people wrote a line: a traced or typed command, a comment, a search for messages, source code, a title; `mark`:
-/// the offset of the message's mark. Names within a message are not words of its line.
-pub(super) fn is_of_people(text: &[u8], mark: usize, is_alone: bool) -> bool {
+/// The offset from which a line is people's, not a program's: a traced or typed command, a comment, a search for messages,
+/// source code, a title. Names within a message are not words of its line: those behind its mark say nothing.
+pub(super) fn people_from(text: &[u8], is_alone: bool) -> Option<usize> {
     const STARTS: [&str; 25] = [
         "+ ",
         "++ ",
@@ -235,15 +236,17 @@ pub(super) fn is_of_people(text: &[u8], mark: usize, is_alone: bool) -> bool {
     let is_comment = start.strip_prefix(b"# ").is_some_and(|rest| {
         !is_alone && ["| ", ":0:"].iter().all(|output| !rest.starts_with(output.as_bytes()))
     });
-    let before = text.get(..mark).unwrap_or_default();
-    let is_call = |text: &[u8]| {
-        let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-        from(text, end.unwrap_or(text.len())).starts_with(b"(")
+    if is_comment || STARTS.iter().any(|words| start.starts_with(words.as_bytes())) {
+        return Some(0);
+    }
+    let end = |word: &str| Some(find(text, word)? + word.len());
+    let call = || {
+        let name = end(".assert")?;
+        let rest = from(text, name);
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')?;
+        from(rest, length).starts_with(b"(").then_some(name + length + 1)
     };
-    is_comment
-        || STARTS.iter().any(|words| start.starts_with(words.as_bytes()))
-        || WITHIN.iter().any(|word| find(before, word).is_some())
-        || after(before, ".assert").is_some_and(is_call)
+    WITHIN.iter().filter_map(|word| end(word)).chain(call()).min()
 }
 
 /// The parts of a line with one whole report each: threads of a program print into one line.

@@ -57,7 +57,7 @@ fn read_within(
     Ok(reported)
 }
 
-/// What a log without a report lacks.
+/// The hint for a log without a report: where its words are, or what the reports of its program have.
 pub(super) fn wanted(reported: &Reported) -> String {
     let quoted = reported.quoted.map(|line| {
         format!(

@@ -23,7 +23,9 @@ mod runtime;
 mod time;
 mod writers;
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
+use std::iter;
 
 use self::broken::{Begun, Joined};
 use self::device_dump::DeviceDump;
@@ -142,8 +144,9 @@ impl Reader {
         let is_read = |text: &[u8]| is_begun || self.grammar.has_mark(text) || has_bytes(text);
         let text = references::resolved(line.text);
         // A page's references may be in JSON, and JSON in a page.
-        let found = [line.text, &text]
-            .into_iter()
+        let page = matches!(text, Cow::Owned(_)).then_some(&*text);
+        let found = iter::once(line.text)
+            .chain(page)
             .filter(|text| is_read(text))
             .find_map(|text| messages(text, clock).filter(|found| !self.grammar.has_mark(&found.outside)));
         if let Some(lines) = found.and_then(|found| self.lines_of(found.texts)) {

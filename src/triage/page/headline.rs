@@ -75,11 +75,10 @@ fn finding(triage: &Triage, scene: &Scene<'_>) -> String {
     }
 }
 
-fn no_wave(triage: &Triage) -> &'static str {
-    match (triage.waves.left_out > 0, triage.waves.uncounted.is_empty()) {
-        (true, _) => "no chosen wave",
-        (false, false) => "no wave of the dump",
-        (false, true) => "no wave",
+fn no_wave(triage: &Triage) -> String {
+    match triage.waves.left_out {
+        0 => format!("no wave{}", triage.waves.of_dump()),
+        _ => "no chosen wave".to_owned(),
     }
 }
 

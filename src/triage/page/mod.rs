@@ -116,7 +116,7 @@ fn stops(triage: &Triage, page: &mut Page) {
         0 => String::new(),
         count => format!(" {}", whole(&format!("({count} left out of the dump)"))),
     };
-    let of = if stops.uncounted.is_empty() { "" } else { " of the dump" };
+    let of = stops.of_dump();
     let uncounted = stops.uncounted.iter().take(MAX_REASONS).cloned();
     let uncounted = uncounted.chain(words::more(stops.uncounted.len(), MAX_REASONS));
     if stops.faulted == 0 {
