@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Failure;
 use super::choice::choice;
 use super::value::{ValueError, whole};
 use super::wave_choice::{WaveChoice, WaveChoices, wave_choices};
+use super::{Failure, capture};
 use super::{standard_error, standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{FaultAddress, PAGE, Wave};
@@ -382,8 +382,13 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     }
     let received = if is_streamed { Some(standard_input::dump()?) } else { None };
     let called = received.as_ref().map(|_| standard_input::NAME.to_owned());
-    let options = Options { name: called.or_else(|| args.called.clone()), ..args.with.options() };
-    let path = received.as_ref().map(standard_input::Received::path).or_else(|| args.dump.clone());
+    let mut options = Options { name: called.or_else(|| args.called.clone()), ..args.with.options() };
+    let mut path = received.as_ref().map(standard_input::Received::path).or_else(|| args.dump.clone());
+    if let Some(kept) = path.as_deref().and_then(|folder| capture::Kept::of(folder, targets)) {
+        options.host_core = options.host_core.or(kept.host_core);
+        options.logs.extend(kept.logs);
+        path = Some(kept.capture);
+    }
     let mut opened = match &path {
         Some(path) => import::open(path, targets, &options)?,
         None => match args.with.given() {

@@ -68,7 +68,7 @@ pub enum ObjectCause {
     DebugFile(Box<ObjectCause>),
     /// Only its image in memory was captured.
     #[error(
-        "only its image in memory is available, and debug information is never loaded: name its file with --code-object or --symbols"
+        "only its image in memory is available, which has no debug information: name its file with --code-object or --symbols"
     )]
     ImageOnly,
     /// Its debug information is missing or unreadable.

@@ -90,7 +90,12 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
             }
         }
     }
-    if let Some(wave) = triage.waves.others.first().and_then(|other| other.waves.first().copied()) {
+    // A wave with an access of its own, and one that stopped for another fault.
+    let described = triage.suspects.first().map(|suspect| suspect.wave);
+    let with_access =
+        triage.suspects.iter().map(|suspect| suspect.wave).find(|wave| Some(*wave) != described);
+    let other = triage.waves.others.first().and_then(|other| other.waves.first().copied());
+    for wave in with_access.into_iter().chain(other.filter(|wave| Some(*wave) != with_access)) {
         steps.push(Step::Wave { wave, id: scene.id(wave) });
     }
     if triage.missing.iter().any(|one| matches!(one, MissingData::Page { .. })) {

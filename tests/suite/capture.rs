@@ -98,6 +98,8 @@ fn a_crash_leaves_its_core_and_logs_and_prints_its_cause() {
     assert!(told.replace(" \\\n    ", " ").contains(&typed), "{told}");
     let cause = machine.cause(&["unified", "--log", log, "--log", kernel_log]);
     assert!(told.lines().any(|line| line == cause), "{cause}: {told}");
+    // The folder is a dump, with its logs.
+    assert_eq!(machine.cause(&["gpu-crashes/app-1"]), cause);
     // A dump holds data of the program.
     let mode = fs::metadata(machine.path("gpu-crashes/app-1")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
@@ -118,9 +120,10 @@ fn cores_of_the_working_folder_are_moved_and_older_ones_stay() {
     let [host, gpu, log] = &names[..] else { panic!("{names:?}") };
     assert!(host.starts_with("core.") && gpu.starts_with("gpucore.") && log == "run.log", "{names:?}");
     assert!(told.contains(&format!("--host-core 'all of them/app-1/{host}'")), "{told}");
-    assert!(
-        told.lines().any(|line| line == machine.cause(&["unified", "--log", "all of them/app-1/run.log"]))
-    );
+    let cause = machine.cause(&["unified", "--log", "all of them/app-1/run.log"]);
+    assert!(told.lines().any(|line| line == cause), "{cause}: {told}");
+    // The folder has the host's core and the log.
+    assert_eq!(machine.cause(&["all of them/app-1"]), cause);
     assert!(machine.path("gpucore.1").exists() && !told.contains("gpucore.1 "), "{told}");
 }
 
@@ -175,6 +178,10 @@ fn reports_without_a_core_are_listed_with_possible_reasons() {
         assert!(after.contains(words), "{words}: {told}");
     }
     assert_eq!(machine.names("gpu-crashes/app-1"), ["run.log"]);
+    let none =
+        lanescope().args(["triage", "gpu-crashes/app-1"]).current_dir(machine.0.path()).output().unwrap();
+    let none = text(&none.stderr);
+    assert!(none.contains("gpu-crashes/app-1/run.log: text without a report on waves"), "{none}");
     // The last program of a pipeline succeeds.
     let told = text(&machine.run(&["sh", "-c", "./app 2>&1 | cat"]).stderr);
     assert!(told.contains("sh ended with the status 0. No core of a GPU was found"), "{told}");

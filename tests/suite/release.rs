@@ -49,6 +49,13 @@ fn the_tree_of_an_installation_works_by_itself() {
     let scope = tree.join("share/doc/lanescope/examples/demo.scope");
     let text = succeed(Command::new(&program).arg("check").arg(&scope).env_clear());
     assert!(text.contains("1 dump, 6 lines: 6 hold"), "{text}");
+    // `doctor` has the lines that load the helpers.
+    let text = succeed(Command::new(&program).args(["doctor", "--json"]).env_clear());
+    let clients = fs::canonicalize(&tree).unwrap().join("share/lanescope/clients");
+    for (load, brand) in [("source", "gdb"), ("command script import", "lldb")] {
+        let line = format!("\"{load} {}\"", clients.join(brand).join("lanescope.py").display());
+        assert!(text.contains(&line), "{line}: {text}");
+    }
     let loader = tree.join("share/gdb/python/gdb/command/lanescope_autoload.py");
     // `info lanes` is the helper's, and only after gdb has attached.
     let mut gdb = Command::new("gdb");

@@ -29,6 +29,34 @@ impl Logs {
     }
 }
 
+/// What the folder of one crash has for an answer.
+#[derive(Debug)]
+pub(in crate::cli) struct Kept {
+    /// The capture of waves; without one the program's output.
+    pub(in crate::cli) capture: PathBuf,
+    pub(in crate::cli) host_core: Option<PathBuf>,
+    pub(in crate::cli) logs: Vec<PathBuf>,
+}
+
+impl Kept {
+    /// `None`: another folder, or one with several captures.
+    pub(in crate::cli) fn of(folder: &Path, targets: &Targets) -> Option<Self> {
+        let log = folder.join(LOG);
+        if !log.is_file() {
+            return None;
+        }
+        let cores = Cores::of(folder, targets);
+        let capture = match &cores.gpu[..] {
+            [] => &log,
+            [only] => only,
+            _ => return None,
+        };
+        let logs = Logs::of(folder).0.into_iter().map(|(path, _)| path).filter(|path| path != capture);
+        let host_core = cores.host_of(capture).cloned();
+        Some(Self { logs: logs.collect(), host_core, capture: capture.clone() })
+    }
+}
+
 /// The traces of a crash on a GPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Evidence {

@@ -34,22 +34,31 @@ impl Cores {
         Self { before: folders().iter().flat_map(|folder| files(folder)).collect(), ..Self::default() }
     }
 
-    /// Adds what is new.
+    /// Adds what is new. The runtime alone writes into the folder of the crash.
     pub(super) fn collect(&mut self, folder: &Path, targets: &Targets) {
-        let own = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let is_log = |path: &PathBuf| [LOG, KERNEL_LOG].iter().any(|name| path.ends_with(name));
-        let mut found: Vec<PathBuf> = own.filter(|path| !is_log(path)).collect();
         let others = folders();
         let others = others.iter().flat_map(|folder| files(folder));
-        found.extend(
-            others.filter(|(path, version)| self.before.get(path) != Some(version)).map(|(path, _)| path),
-        );
+        let others = others.filter(|(path, version)| self.before.get(path) != Some(version));
+        self.sort(within(folder).chain(others.map(|(path, _)| path)).collect(), Some(folder), targets);
+    }
+
+    /// The cores of a crash's folder.
+    pub(super) fn of(folder: &Path, targets: &Targets) -> Self {
+        let mut cores = Self::default();
+        cores.sort(within(folder).collect(), None, targets);
+        cores
+    }
+
+    /// `runtime`: the folder of the runtime's files.
+    fn sort(&mut self, mut found: Vec<PathBuf>, runtime: Option<&Path>, targets: &Targets) {
         found.sort();
         for path in found.into_iter().take(MAX_OPENED) {
             // A core of the host alone is none of waves.
             match import::open(&path, targets, &Options::default()) {
                 Ok(_) => self.gpu.push(path),
-                Err(error) if path.starts_with(folder) => self.unreadable.push(error.to_string()),
+                Err(error) if runtime.is_some_and(|folder| path.starts_with(folder)) => {
+                    self.unreadable.push(error.to_string())
+                }
                 Err(_) if import::core_machine(&path).is_some_and(|machine| machine != EM_AMDGPU) => {
                     self.host.push(path)
                 }
@@ -81,6 +90,12 @@ impl Cores {
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     name.rsplit(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty()).map(str::to_owned)
+}
+
+/// The files of a crash's folder without its logs.
+fn within(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    files.filter(|path| ![LOG, KERNEL_LOG].iter().any(|name| path.ends_with(name)))
 }
 
 /// The folder of the program, and that of the kernel's pattern.

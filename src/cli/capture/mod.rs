@@ -24,6 +24,7 @@ use std::process::{Command, ExitStatus};
 
 use nix::sys::signal::Signal;
 
+pub(super) use self::cause::Kept;
 use self::cause::{Crash, Evidence};
 use self::cores::Cores;
 use self::folder::CrashFolder;

@@ -94,8 +94,39 @@ pub(super) fn debuggers() -> Vec<Check> {
     } else {
         checks.iter_mut().skip(1).for_each(|check| check.command = None);
     }
+    checks.extend(
+        [("gdb", "source"), ("lldb", "command script import")].map(|(brand, load)| helper(brand, load)),
+    );
     checks
 }
+
+/// The helper of a debugger's brand, with the debugger's command that loads it.
+fn helper(brand: &str, load: &str) -> Check {
+    let path = installed(&Path::new("clients").join(brand).join("lanescope.py"));
+    let path = path.map(|path| clean(path.display().to_string()).into_owned());
+    let fact = path.as_ref().map(|path| format!("{load} {path}"));
+    Check {
+        area: Area::Debuggers,
+        name: format!("helper of {brand}"),
+        state: if path.is_some() { State::Ok } else { State::Missing },
+        fact: fact.unwrap_or_else(|| "not installed beside this program; all works without it".to_owned()),
+        path,
+        version: None,
+        notes: Vec::new(),
+        command: None,
+    }
+}
+
+/// A file that is installed with this program, `PREFIX/share/lanescope/...` beside `PREFIX/bin`, or is in its sources.
+fn installed(name: &Path) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let prefix = own.parent()?.parent()?.join("share/lanescope");
+    let sources = own.ancestors().skip(1).take(MAX_ABOVE).map(Path::to_owned);
+    std::iter::once(prefix).chain(sources).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// Maximum number of folders between a build and its sources: `target/TRIPLE/release`.
+const MAX_ABOVE: usize = 4;
 
 fn debugger(name: &str, path: Option<PathBuf>, install: &str) -> Check {
     let command = (!install.is_empty()).then(|| install.to_owned());

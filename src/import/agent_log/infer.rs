@@ -64,7 +64,7 @@ pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> O
         ))
     })?;
     let what = format_args!("the waves do not name their GPU; they are read as {}'s: {why}", target.name);
-    problems.line(line, what, SAY_WHICH);
+    problems.line(line, what, Do(format_args!("if they are another's: {SAY_WHICH}")));
     Some(target)
 }
 

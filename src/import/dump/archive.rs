@@ -184,6 +184,11 @@ impl Archive {
         }
     }
 
+    /// An entry that is a core by its name.
+    pub(super) fn core(&self) -> Option<&str> {
+        self.names().filter(|name| name.rsplit('/').next().is_some_and(|name| name.contains("core"))).min()
+    }
+
     /// The folder of the manifest: `zip -r dump.zip dump` puts the dump one folder down.
     fn find_prefix(&self) -> String {
         let mut found: Option<&str> = None;

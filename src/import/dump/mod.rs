@@ -179,6 +179,10 @@ fn load_zip(
         (ImportError::NoManifest { file, .. }, Some(what)) => {
             ImportError::NoManifest { file, others: format!("; it is cut short or damaged: {what}") }
         }
+        (ImportError::NoManifest { file, .. }, None) => {
+            let core = archive.core().map(|name| format!("; it holds {name}: unpack it and open that file"));
+            ImportError::NoManifest { file, others: core.unwrap_or_default() }
+        }
         (error, _) => error,
     })?;
     let entry = archive.find(manifest).map_err(|refusal| ImportError::NotStored {

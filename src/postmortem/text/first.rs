@@ -1,6 +1,7 @@
 //! The first screen: the sentence of the fault, its evidence, the lanes, and the dump.
 
 use std::fmt::Write as _;
+use std::iter::once;
 
 use super::super::model::{LaneMark, Model, ShownWave, ValueMark, VariableStrip};
 use super::{COLUMNS, LABEL, MAX_LINES, Rows};
@@ -30,8 +31,9 @@ pub fn first_screen(model: &Model, style: Style) -> String {
         let Some(evidence) = model.fault.evidence.iter().find(|evidence| evidence.label == label) else {
             continue;
         };
-        let lines = evidence.texts.iter().flat_map(|text| wrapped(text, COLUMNS - LABEL));
-        rows.add(label, lines.take(FIRST_LINES));
+        // A report without a wave is the sentence.
+        let texts = evidence.texts.iter().filter(|text| !model.fault.sentence.contains(text.as_str()));
+        rows.add(label, cut(texts.flat_map(|text| wrapped(text, COLUMNS - LABEL))));
     }
     if let Some(wave) = &model.wave {
         lane_rows(wave, &mut rows);
@@ -42,7 +44,7 @@ pub fn first_screen(model: &Model, style: Style) -> String {
     let signatures: Vec<String> =
         model.signatures.iter().map(|of| format!("{}  {}", of.id, of.text)).collect();
     match &signatures[..] {
-        [only] => rows.add("Signature", wrapped(only, COLUMNS - LABEL).into_iter().take(FIRST_LINES)),
+        [only] => rows.add("Signature", cut(wrapped(only, COLUMNS - LABEL).into_iter())),
         several => {
             let lines = several.iter().take(MAX_LINES).map(|text| shortened(text, COLUMNS - LABEL));
             let more = several.len().saturating_sub(MAX_LINES);
@@ -54,10 +56,30 @@ pub fn first_screen(model: &Model, style: Style) -> String {
     rows.page
 }
 
+/// The first lines. If there are more, the last one ends behind its last part, `; `, or before its last words.
+fn cut(mut lines: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    const MORE: &str = " ...";
+    let mut first: Vec<String> = lines.by_ref().take(FIRST_LINES).collect();
+    if let Some(last) = first.last_mut().filter(|_| lines.next().is_some()) {
+        let fits = |end: &usize| {
+            last.get(..*end).is_some_and(|text| text.chars().count() + MORE.len() <= COLUMNS - LABEL)
+        };
+        let end = last.rfind("; ").map(|at| at + 1).filter(fits);
+        let end =
+            end.or_else(|| once(last.len()).chain(last.rmatch_indices(' ').map(|(at, _)| at)).find(fits));
+        last.truncate(end.unwrap_or(0));
+        last.push_str(MORE);
+    }
+    first.into_iter()
+}
+
 /// `crash.zip (lanescope dump 1), gfx90a, 8 waves of gfx90a:wave64`
 fn origin(model: &Model) -> String {
     let of = &model.dump;
-    format!("{} ({}), {}", of.name, of.format, of.kinds.join(", "))
+    once(format!("{} ({})", of.name, of.format))
+        .chain(of.kinds.iter().cloned())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The letter of a lane's state in a strip of text, and its words.
@@ -103,7 +125,7 @@ fn lane_rows(wave: &ShownWave, rows: &mut Rows) {
     };
     let legend: Vec<String> = legend(wave).into_iter().map(short).collect();
     let legend = wrapped(&legend.join("   "), COLUMNS - LABEL);
-    rows.add("Lanes", std::iter::once(strip).chain(legend));
+    rows.add("Lanes", once(strip).chain(legend));
 }
 
 /// `i = 1000..1024 (+1)  lanes 0-24`

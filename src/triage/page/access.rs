@@ -39,8 +39,12 @@ fn others(others: &[Suspect], triage: &Triage, scene: &Scene<'_>) -> Vec<String>
     let count = others.len() + triage.further;
     let unknown = others.iter().filter(is_unknown).count() + triage.further_unknown;
     let are_unknown = count > 1 && unknown == count;
-    let mut lines: Vec<String> =
-        others.iter().take(MAX_OTHERS).map(|other| line(other, are_unknown, scene)).collect();
+    let described = triage.suspects.first().map(|suspect| suspect.wave);
+    let line = |other: &Suspect| {
+        let of_other = (Some(other.wave) != described).then(|| format!("wave {}", scene.id(other.wave)));
+        line(other, of_other, are_unknown, scene)
+    };
+    let mut lines: Vec<String> = others.iter().take(MAX_OTHERS).map(line).collect();
     let all = are_unknown.then(|| match count {
         2 => "both addresses are unknown".to_owned(),
         count => format!("all {count} addresses are unknown"),
@@ -243,12 +247,14 @@ fn memory(of: &Neighbour, suspect: &Suspect) -> String {
 }
 
 /// `flat_load_dword v1, v[2:3] at 0x7f0000102614, saxpy.hip:53`; with its certainty if that is more than possible, and
-/// with its address. `are_unknown`: another line has that no address is known.
-fn line(suspect: &Suspect, are_unknown: bool, scene: &Scene<'_>) -> String {
+/// with its address. `wave`: the words of another wave. `are_unknown`: another line has that no address is known.
+fn line(suspect: &Suspect, wave: Option<String>, are_unknown: bool, scene: &Scene<'_>) -> String {
     let certainty = match suspect.confidence {
-        Confidence::Possible => String::new(),
-        more => format!("{}: ", words::certainty(more)),
+        Confidence::Possible => None,
+        more => Some(words::certainty(more).to_owned()),
     };
+    let head = wave.into_iter().chain(certainty).collect::<Vec<_>>().join(", ");
+    let head = if head.is_empty() { head } else { head + ": " };
     let place = words::place(&suspect.at).map_or_else(String::new, |place| format!(", {place}"));
     let address = words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space));
     let address = match address {
@@ -256,7 +262,7 @@ fn line(suspect: &Suspect, are_unknown: bool, scene: &Scene<'_>) -> String {
         None if are_unknown => String::new(),
         None => format!(", {}", whole("address unknown")),
     };
-    format!("{certainty}{} at {:#x}{place}{address}", suspect.text, suspect.instruction)
+    format!("{head}{} at {:#x}{place}{address}", suspect.text, suspect.instruction)
 }
 
 /// `address` of one, `addresses` of several.

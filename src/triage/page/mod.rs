@@ -69,7 +69,7 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
         }
     }
     reports(triage, &mut page);
-    stops(triage, &mut page);
+    stops(triage, scene, &mut page);
     other_faults(triage, scene, &mut page);
     if let Some(hang) = &triage.hang {
         hang::rows(hang, hang::has_totals(triage), scene, &mut page);
@@ -95,22 +95,30 @@ pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
     layout::plain(&headline(triage, scene))
 }
 
-/// The reported faults: those that the first access explains first, those of others last. Of too many the newest.
+/// The reported faults: those that the first access explains first, then those that the page says no access explains,
+/// those of others last. Of too many the newest.
 fn reports(triage: &Triage, page: &mut Page) {
     let evidence = triage.suspects.first().into_iter().flat_map(|suspect| &suspect.evidence);
     let explained: Vec<u64> = evidence.filter_map(Evidence::page).collect();
     let is_explained = |fault: &Fault| fault.address.is_some_and(|at| explained.contains(&at.start));
-    let rank = |fault: &Fault| (!fault.is_of_waves(), !is_explained(fault));
+    let is_unexplained = |fault: &Fault| {
+        let page = fault.address.map(|at| at.start);
+        triage.missing.iter().any(|of| matches!(of, MissingData::Access { page: own } if Some(*own) == page))
+    };
+    let rank = |fault: &Fault| (!fault.is_of_waves(), !is_explained(fault), !is_unexplained(fault));
     let mut faults: Vec<(usize, &Fault)> = triage.faults.iter().enumerate().collect();
     faults.sort_by_cached_key(|(index, fault)| (rank(fault), Reverse(*index)));
     faults.truncate(MAX_REPORTS);
     faults.sort_by_cached_key(|(index, fault)| (rank(fault), *index));
     let each = faults.into_iter().map(|(_, fault)| fault::sentence(fault));
+    // The first sentence may be a report.
+    let headline = layout::plain(&page.headline);
+    let each = each.filter(|sentence| *sentence != headline);
     page.list("Report", each.chain(words::more(triage.faults.len(), MAX_REPORTS)));
 }
 
-/// The waves that stopped for the cause, by PC.
-fn stops(triage: &Triage, page: &mut Page) {
+/// The waves that stopped for the cause, by PC: that of the described wave first.
+fn stops(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     let stops = &triage.waves;
     let absent = match stops.absent {
         0 => String::new(),
@@ -143,7 +151,10 @@ fn stops(triage: &Triage, page: &mut Page) {
     }
     let mut text = format!("{} of {}{of} faulted", stops.faulted, counted(stops.asked, "wave"));
     if stops.pcs.len() > 1 {
-        let each = stops.pcs.iter().take(MAX_PCS).map(|(pc, count)| whole(&format!("{count} at {pc}")));
+        let own = stops.chosen.and_then(|wave| scene.info(wave)).and_then(|info| info.pc);
+        let (own, others): (Vec<_>, Vec<_>) = stops.pcs.iter().partition(|(pc, _)| Some(*pc) == own);
+        let pcs = own.into_iter().chain(others).take(MAX_PCS);
+        let each = pcs.map(|(pc, count)| whole(&format!("{count} at {pc}")));
         text += &format!(" ({}", each.collect::<Vec<_>>().join(", "));
         if let Some(more @ 1..) = stops.pcs.len().checked_sub(MAX_PCS) {
             text += &format!(" and {more} more {}", plural(more, "PC", "PCs"));

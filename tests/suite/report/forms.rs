@@ -107,6 +107,29 @@ fn values_are_those_of_the_models() {
     assert!(compared > least(10_000, 2_000), "{compared}");
 }
 
+/// Rows of the first screen have two lines; a longer one ends with dots, behind a part of its sentence.
+#[test]
+fn long_rows_of_the_first_screen_are_cut_between_parts() {
+    let mut model = of_demo();
+    let report = model.fault.evidence.iter_mut().find(|row| row.label == "Report").unwrap();
+    let part = "a part of nearly forty columns, of words";
+    report.texts = vec![[part; 4].join("; ")];
+    model.dump.kinds.clear();
+    let screen = first_screen(&model, Style::Plain);
+    assert!(
+        screen.replace("\n          ", " ").contains(&format!("{part}; {part}; {part}; ...\n")),
+        "{screen}"
+    );
+    let report = model.fault.evidence.iter_mut().find(|row| row.label == "Report").unwrap();
+    report.texts = vec![["word"; 100].join(" ")];
+    let screen = first_screen(&model, Style::Plain);
+    let (_, row) = screen.split_once("\nReport").unwrap();
+    let row: Vec<&str> = row.lines().take(2).collect();
+    assert!(row[1].ends_with("word ...") && row[1].len() > 70 && row[1].len() <= 80, "{screen}");
+    // Neither kinds of waves nor a comma.
+    assert!(screen.contains("(lanescope dump 1)\n"), "{screen}");
+}
+
 #[test]
 fn the_forms_agree() {
     let model = of_demo();

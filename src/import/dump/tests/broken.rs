@@ -65,6 +65,10 @@ fn folders_and_zips_with_no_manifest_or_two() {
         let error = open_bytes("z", zip_of(entries), &targets).unwrap_err().to_string();
         assert_eq!(error, "z: there is no manifest (expected manifest.toml or manifest.json in it)");
     }
+    let entries = [("crash/run.log", &b""[..]), ("crash/gpucore.7", b"")];
+    let error = open_bytes("z", zip_of(&entries), &targets).unwrap_err().to_string();
+    let core = "; it holds crash/gpucore.7: unpack it and open that file)";
+    assert!(error.ends_with(core), "{error}");
 }
 
 #[test]

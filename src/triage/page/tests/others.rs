@@ -1,8 +1,9 @@
 //! Rows of the suspects behind the first, and numbers of nouns and verbs.
 
 use super::{overrun, page, suspect};
-use crate::triage::{Evidence, Pattern, PatternOf, Suspect, Triage};
-use crate::units::{LaneId, LaneSet};
+use crate::capture::{Fault, FaultAddress, PAGE};
+use crate::triage::{Evidence, MissingData, Pattern, PatternOf, Suspect, Triage};
+use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// A suspect with an address, or without.
 fn other(register: u8, address: Option<u64>) -> Suspect {
@@ -42,6 +43,36 @@ fn others_have_their_addresses_or_that_these_are_unknown() {
     assert_eq!(row(mixed.clone(), 4, 1), format!("{rest}and 4 more, 1 of them with an unknown address\n"));
     assert_eq!(row(mixed.clone(), 4, 4), format!("{rest}and 4 more, all with unknown addresses\n"));
     assert_eq!(row(mixed, 4, 3), format!("{rest}and 4 more, 3 of them with unknown addresses\n"));
+}
+
+/// An access of another wave has the wave's id, and a command; the described wave's PC is the first.
+#[test]
+fn accesses_of_other_waves_name_their_wave() {
+    let mut triage = overrun();
+    triage.suspects.push(Suspect { wave: WaveId(2), ..other(3, Some(0x5000)) });
+    triage.waves.pcs = vec![(Pc(0x10), 3), (Pc(0x20), 2), (Pc(0x30), 2), (Pc(0x7f00_0010_2798), 1)];
+    triage.waves.faulted = 8;
+    let text = page(&triage);
+    assert!(text.contains("\nOthers    wave 3, likely: flat_load_dword v3, v[0:1]"), "{text}");
+    assert!(text.contains("Wave { wave: WaveId(2), id: 3 }\n"), "{text}");
+    let waves = "Waves     8 of 8 waves faulted (1 at 0x7f0000102798, 3 at 0x10, 2 at 0x20 and 1 more PC)";
+    assert!(text.replace("\n          ", " ").contains(waves), "{text}");
+}
+
+/// The reported page that the first sentence names is among the first reports, whatever else is reported.
+#[test]
+fn reports_that_no_access_explains_come_before_others() {
+    let mut triage = overrun();
+    triage.suspects[0].evidence = vec![Evidence::OnPage { page: 0x7f00_0020_1000, bytes: 4096 }];
+    triage.missing = vec![MissingData::Access { page: 0x5000 }];
+    let at = |start| Some(FaultAddress { start, bytes: PAGE, is_inexact: false });
+    triage.faults = [at(0x5000), at(0x7f00_0020_1000), None, None]
+        .map(|address| Fault { address, ..Fault::default() })
+        .into();
+    let text = page(&triage);
+    let (_, rows) = text.split_once("\nReport  ").unwrap();
+    let (explained, unexplained) = (rows.find("0x7f0000201000"), rows.find("0x5000"));
+    assert!(explained < unexplained && rows.contains("          and 2 more\n"), "{text}");
 }
 
 /// Addresses of several lanes are in the plural, also in JSON's reasons.
