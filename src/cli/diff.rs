@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use super::dump::{CAPTURES, CaptureArgs, supplied};
 use super::value::{ValueError, whole};
 use super::wave_choice::WaveChoice;
-use super::{DumpArgs, Failure, dump, print_json};
+use super::{DumpArgs, Failure, Globals, dump, print_json, steps};
 use crate::arch::Targets;
 use crate::diff::{self, Diff, DiffError, Options, Pairs};
 use crate::import::Supplied;
@@ -162,7 +162,10 @@ fn compared(args: &Args, targets: &Targets) -> Result<Diff, Failure> {
         with.code_objects.splice(0..0, code.iter().cloned());
         let debug_dirs = args.debug_dirs.clone();
         let is_verbose = args.is_verbose;
-        let from = DumpArgs { dump: Some(path.clone()), debug_dirs, with, is_verbose, ..DumpArgs::default() };
+        let globals = Globals { debug_dirs: debug_dirs.clone(), ..Globals::default() };
+        let typed = steps::of(path, &with, &globals);
+        let from =
+            DumpArgs { dump: Some(path.clone()), debug_dirs, with, is_verbose, typed, ..DumpArgs::default() };
         dump::open(&from, targets)
     };
     let pairs = chosen(&args.wave)?;

@@ -63,6 +63,9 @@ pub(crate) struct DumpArgs {
     /// Whether all warnings are printed whole, given once for all commands.
     #[arg(skip)]
     pub(crate) is_verbose: bool,
+    /// The words of the dump and its options for the next command.
+    #[arg(skip)]
+    pub(super) typed: String,
 }
 
 /// A user's supplements to an incomplete capture.
@@ -355,7 +358,7 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
 /// Opens the dump and reports the number of its problems on standard error.
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let dump = open_quietly(args, targets)?;
-    warnings::count(dump.problems(), args.is_verbose)?;
+    warnings::count(dump.problems(), &args.typed, args.is_verbose)?;
     Ok(dump)
 }
 

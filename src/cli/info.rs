@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{DumpArgs, Failure, dump, print_json};
+use super::{DumpArgs, Failure, dump, print_json, shell};
 use crate::arch::Targets;
 use crate::capture::{Capture, Problem, Severity};
 use crate::notation::plural;
@@ -25,9 +25,9 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The command that names the cause, and what it tells about waves without a fault.
-const TRIAGE: &str = "  `lanescope triage` names the cause, the access, its lanes and the source line";
-const STATES: &str = "  `lanescope triage` names the states of the waves, and whether they hang";
+/// The contents of `triage` about waves that faulted, and about others.
+const TRIAGE: &str = "  the cause, the access, its lanes and the source line:";
+const STATES: &str = "  the states of the waves, and whether they hang:";
 
 /// The maximum of listed source files in text.
 const MAX_SOURCES: usize = 32;
@@ -39,12 +39,23 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     if args.json {
         return print_json(out, &Document::new(answer(&opened, &sessions)));
     }
+    let style = Style::Coloured;
     let mut text = String::new();
-    people(&opened, &sessions, &mut text)?;
-    Ok(out.write_all(Style::Coloured.folded(&text).as_bytes())?)
+    contents(&opened, &sessions, &mut text)?;
+    out.write_all(style.folded(&text).as_bytes())?;
+    if !opened.capture().waves.is_empty() {
+        let what = if opened.faulted() > 0 { TRIAGE } else { STATES };
+        let command = format!("lanescope triage{}", args.from.typed);
+        // Its lines are folded: a backslash stays behind its word.
+        writeln!(out, "{}", shell::behind(what, &command, style.columns().unwrap_or(usize::MAX)))?;
+    }
+    text.clear();
+    gaps(&opened, &mut text)?;
+    Ok(out.write_all(style.folded(&text).as_bytes())?)
 }
 
-fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt::Result {
+/// The origin of a dump, and its waves.
+fn contents(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt::Result {
     let capture = dump.capture();
     let from = &capture.provenance;
     writeln!(out, "{} ({})", capture.name, from.format)?;
@@ -82,8 +93,13 @@ fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt:
         for line in triage::faulted_lines(sessions) {
             writeln!(out, "  {line}")?;
         }
-        writeln!(out, "{}", if faulted > 0 { TRIAGE } else { STATES })?;
     }
+    Ok(())
+}
+
+/// The memory, the files and the problems of a dump, and missing data.
+fn gaps(dump: &Dump, out: &mut String) -> std::fmt::Result {
+    let (capture, style) = (dump.capture(), Style::Coloured);
     for reason in dump.uncounted_waves() {
         writeln!(out, "absent: {reason}")?;
     }
@@ -150,7 +166,7 @@ fn people(dump: &Dump, sessions: &[&dyn Inspect], out: &mut String) -> std::fmt:
     for missing in missing(capture) {
         writeln!(out, "{}", style.dim(&missing))?;
     }
-    for note in &from.notes {
+    for note in &capture.provenance.notes {
         writeln!(out, "noted: {note}")?;
     }
     let problems = dump.problems().iter().map(ToString::to_string);

@@ -102,6 +102,9 @@ struct Globals {
     /// Print all warnings about the dump, each whole
     #[arg(long, global = true)]
     verbose: bool,
+    /// The words of the dump and its options for the next command.
+    #[arg(skip)]
+    typed: String,
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,7 +162,7 @@ enum Command {
 }
 
 impl Command {
-    /// Passes on the folders of separate debug information, the disassembler and the form of warnings.
+    /// Passes on the folders of separate debug information, the disassembler, the form of warnings and the typed words.
     fn look_in(&mut self, globals: Globals) {
         let (folders, disassembler, is_verbose) = (globals.debug_dirs, globals.disassembler, globals.verbose);
         let from = match self {
@@ -200,6 +203,7 @@ impl Command {
             | Self::Man { .. } => return,
         };
         (from.debug_dirs, from.disassembler, from.is_verbose) = (folders, disassembler, is_verbose);
+        from.typed = globals.typed;
     }
 }
 
@@ -384,7 +388,8 @@ fn refuse(error: &clap::Error, out: &mut dyn Write) -> Result<ExitCode, Failure>
 
 fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let cli = Cli::from_arg_matches(matches)?;
-    let globals = cli.globals;
+    let mut globals = cli.globals;
+    globals.typed = matches.subcommand().map_or_else(String::new, |(_, matches)| steps::typed(matches));
     let targets = dump::targets(globals.targets.as_deref())?;
     globals.draft.as_deref().map(dialect::install).transpose()?;
     if let Some((name, matches)) = matches.subcommand()

@@ -123,6 +123,9 @@ pub(super) fn run(
     let chosen = if has_waves(question) { Some(WaveArgs::from_arg_matches(matches)?) } else { None };
     let mut arguments = arguments(question, matches)?;
     let only = rest(question, &mut arguments, &mut from)?;
+    // The argument before the expression is no dump.
+    let typed = if from.dump.is_some() { globals.typed } else { String::new() };
+    from.typed.clone_from(&typed);
     if question.name == "eval"
         && let Some(dialect) = from.dialect
     {
@@ -131,7 +134,7 @@ pub(super) fn run(
     let is_json = matches.get_flag("json");
     let is_full = question.name != PAGE && matches.get_flag(FULL);
     let style = if is_full { Style::Whole } else { Style::Coloured };
-    let command = Run { question, arguments, is_json, style, ids: Ids { typed: steps::typed(matches) } };
+    let command = Run { question, arguments, is_json, style, ids: Ids { typed } };
     let status = command.run(&from, chosen, targets, out);
     if let Some(only) = only.filter(|_| !matches!(status, Ok(0))) {
         out.flush()?;
@@ -225,7 +228,7 @@ impl Run {
         let status = self.about(&dump, from, chosen, out);
         // Below the sentence, which a long list would hide.
         out.flush()?;
-        warnings::list(dump.problems(), from.is_verbose)?;
+        warnings::list(dump.problems(), &from.typed, from.is_verbose)?;
         status
     }
 

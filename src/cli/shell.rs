@@ -42,9 +42,26 @@ pub(super) fn word_of(name: &OsStr) -> Cow<'_, str> {
 /// A command to copy with an indent, in lines of at most 80 columns if its words allow it: each but the last ends with a
 /// backslash.
 pub(super) fn indented(command: &str) -> String {
-    const INDENT: &str = "  ";
-    let columns = Style::Plain.columns().unwrap_or(usize::MAX).saturating_sub(INDENT.len());
-    continued(command, columns).iter().map(|line| format!("{INDENT}{line}\n")).collect()
+    within(command, INDENT, Style::Plain.columns().unwrap_or(usize::MAX))
+}
+
+const INDENT: usize = 2;
+
+fn within(command: &str, indent: usize, columns: usize) -> String {
+    let lines = continued(command, columns.saturating_sub(indent));
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// A text and a command to copy, in one line, or the command below the text.
+pub(super) fn behind(text: &str, command: &str, columns: usize) -> String {
+    let line = format!("{text} {command}");
+    match line.chars().count() <= columns {
+        true => line,
+        false => {
+            let indent = text.len() - text.trim_start().len() + INDENT;
+            format!("{text}\n{}", within(command, indent, columns).trim_end())
+        }
+    }
 }
 
 /// An argument of a gdb or lldb command: both escape a special character by a backslash.

@@ -2,11 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as _, Command as Options};
 
-use super::{DumpArgs, Globals, shell};
+use super::check::settings_of;
+use super::{CaptureArgs, DumpArgs, Globals, shell, standard_input};
 use crate::clean::clean;
 use crate::triage::Step;
 
@@ -18,6 +20,18 @@ pub(super) fn typed(matches: &ArgMatches) -> String {
 /// The same with the names of files alone, for texts that leave the machine.
 pub(super) fn names(matches: &ArgMatches) -> String {
     words(matches, &name_word)
+}
+
+/// The words of a dump of another command's argument, and of its options.
+pub(super) fn of(dump: &Path, with: &CaptureArgs, globals: &Globals) -> String {
+    let dump = if standard_input::is_meant(dump) { Path::new("FILE") } else { dump };
+    let name = |path: &Path| Ok(shell::word_of(path.as_os_str()).into_owned());
+    let options = settings_of(with, globals, &name).unwrap_or_default();
+    let words = options.iter().map(|option| {
+        let value = option.value.as_ref().map_or_else(String::new, |value| format!(" {value}"));
+        format!(" --{}{value}", option.name)
+    });
+    format!(" {}{}", shell::word_of(dump.as_os_str()), words.collect::<String>())
 }
 
 /// The shell's word of the last part of a path.
@@ -33,7 +47,9 @@ fn words(matches: &ArgMatches, word: &dyn Fn(&OsStr) -> String) -> String {
     let mut words = String::new();
     for argument in options.get_arguments() {
         let id = argument.get_id().as_str();
-        if matches.value_source(id) != Some(ValueSource::CommandLine) {
+        // Commands have a part of the options.
+        if matches.try_contains_id(id).is_err() || matches.value_source(id) != Some(ValueSource::CommandLine)
+        {
             continue;
         }
         let option = argument.get_long().map_or_else(String::new, |long| format!(" --{long}"));

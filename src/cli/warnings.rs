@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Failure, standard_error};
+use super::{Failure, shell, standard_error};
 use crate::capture::{Problem, Severity};
 use crate::clean::clean_lines;
 use crate::notation::counted;
@@ -12,38 +12,44 @@ use crate::report::fold::{columns_of, folded_message};
 const MAX_LISTED: usize = 8;
 
 /// Prints the number of problems. Problems of the user's options, which `info` without them does not have, and reasons
-/// for a dump without waves are listed. `is_verbose`: all problems are.
+/// for a dump without waves are listed. `typed`: the words of the dump. `is_verbose`: all problems are.
 ///
 /// # Errors
 /// The error of standard error.
-pub(super) fn count(problems: &[Problem], is_verbose: bool) -> Result<(), Failure> {
-    print(problems, is_verbose, is_urgent)
+pub(super) fn count(problems: &[Problem], typed: &str, is_verbose: bool) -> Result<(), Failure> {
+    print(problems, typed, is_verbose, is_urgent)
 }
 
 /// Lists the first [`MAX_LISTED`] problems. `is_verbose`: all of them, each in a line.
 ///
 /// # Errors
 /// The error of standard error.
-pub(super) fn list(problems: &[Problem], is_verbose: bool) -> Result<(), Failure> {
-    print(problems, is_verbose, |_| true)
+pub(super) fn list(problems: &[Problem], typed: &str, is_verbose: bool) -> Result<(), Failure> {
+    print(problems, typed, is_verbose, |_| true)
 }
 
 fn is_urgent(problem: &Problem) -> bool {
     problem.severity == Severity::Error || problem.is_of_option()
 }
 
-fn print(problems: &[Problem], is_verbose: bool, is_listed: fn(&Problem) -> bool) -> Result<(), Failure> {
+fn print(
+    problems: &[Problem],
+    typed: &str,
+    is_verbose: bool,
+    is_listed: fn(&Problem) -> bool,
+) -> Result<(), Failure> {
     let width = columns_of(std::io::stderr());
-    for text in lines(problems, width, is_verbose, is_listed) {
+    for text in lines(problems, (typed, width), is_verbose, is_listed) {
         standard_error::folded(text)?;
     }
     Ok(())
 }
 
-/// The texts for problems: the listed ones, folded between words, and a line with the number of the others.
+/// The texts for problems: the listed ones, folded between words, and the number of the others with the command that lists
+/// all.
 fn lines(
     problems: &[Problem],
-    width: usize,
+    (typed, width): (&str, usize),
     is_verbose: bool,
     is_listed: fn(&Problem) -> bool,
 ) -> Vec<String> {
@@ -58,7 +64,8 @@ fn lines(
     let mut lines: Vec<String> = listed.map(|(_, text)| folded_message(&text, width)).collect();
     if let Some(left @ 1..) = count.checked_sub(lines.len()) {
         let what = if lines.is_empty() { "problem" } else { "more problem" };
-        lines.push(format!("warning: {}: lanescope info", counted(left, what)));
+        let text = format!("warning: {}:", counted(left, what));
+        lines.push(shell::behind(&text, &format!("lanescope info{typed}"), width));
     }
     lines
 }

@@ -13,7 +13,7 @@ fn problem(what: &str) -> Problem {
 
 fn listed(texts: &[&str], is_verbose: bool) -> Vec<String> {
     let problems: Vec<Problem> = texts.iter().map(|text| problem(text)).collect();
-    lines(&problems, 80, is_verbose, |_| true)
+    lines(&problems, (" core.1", 80), is_verbose, |_| true)
 }
 
 #[test]
@@ -30,9 +30,15 @@ fn a_listed_reason_is_folded_and_whole() {
 fn a_warning_counts_once() {
     assert_eq!(listed(&["one", "other", "one"], false), ["warning: core.1: one", "warning: core.1: other"]);
     let problems = ["one", "other", "one"].map(problem);
-    assert_eq!(lines(&problems, 80, false, is_urgent), ["warning: 2 problems: lanescope info"]);
-    assert_eq!(lines(&problems[..1], 80, false, is_urgent), ["warning: 1 problem: lanescope info"]);
-    assert!(lines(&[], 80, false, is_urgent).is_empty());
+    assert_eq!(
+        lines(&problems, (" core.1", 80), false, is_urgent),
+        ["warning: 2 problems: lanescope info core.1"]
+    );
+    assert_eq!(
+        lines(&problems[..1], (" core.1", 80), false, is_urgent),
+        ["warning: 1 problem: lanescope info core.1"]
+    );
+    assert!(lines(&[], (" core.1", 80), false, is_urgent).is_empty());
 }
 
 /// `info` without the option has no problem of it, and the command of a dump without waves fails.
@@ -42,13 +48,22 @@ fn options_and_missing_waves_are_listed_beside_the_number() {
     let option = Problem { place, ..problem("without effect") };
     let fatal = Problem { severity: Severity::Error, ..problem("no waves") };
     assert_eq!(
-        lines(&[problem("one"), option, fatal], 80, false, is_urgent),
+        lines(&[problem("one"), option, fatal], (" core.1", 80), false, is_urgent),
         [
             "warning: core.1: --processor: without effect",
             "error: core.1: no waves",
-            "warning: 1 more problem: lanescope info"
+            "warning: 1 more problem: lanescope info core.1"
         ]
     );
+}
+
+/// A command wider than a line is below the number, in lines that a shell reads as one.
+#[test]
+fn the_command_of_the_number_is_to_copy() {
+    let typed = " tests/fixtures/gpucore/gfx1100.core --host-core 'a long name/core' --log run.log";
+    let expected = "warning: 1 problem:\n  lanescope info tests/fixtures/gpucore/gfx1100.core \\\n    \
+                    --host-core 'a long name/core' --log run.log";
+    assert_eq!(lines(&[problem("one")], (typed, 80), false, is_urgent), [expected]);
 }
 
 #[test]
@@ -57,6 +72,6 @@ fn many_problems_end_with_the_number_of_the_others() {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let found = listed(&texts, false);
     assert_eq!(found.len(), MAX_LISTED + 1);
-    assert_eq!(found[MAX_LISTED], "warning: 3 more problems: lanescope info");
+    assert_eq!(found[MAX_LISTED], "warning: 3 more problems: lanescope info core.1");
     assert_eq!(listed(&texts, true).len(), texts.len());
 }

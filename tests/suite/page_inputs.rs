@@ -175,8 +175,24 @@ fn problems_are_whole_in_triage_and_counted_elsewhere() {
     }
     for command in ["waves", "lanes", "registers", "backtrace", "objects", "report", "export"] {
         let counted = text(&output(&[command, &split]).stderr);
-        assert_eq!(counted, "warning: 4 problems: lanescope info\n", "{command}");
+        assert_eq!(counted, format!("warning: 4 problems: lanescope info {split}\n"), "{command}");
     }
+    // The command has the options of the dump, also those that another command gives to one of its dumps.
+    let listed = |words: &[&str]| {
+        let counted = text(&output(words).stderr).replace(" \\\n    ", " ");
+        let commands = counted.split_whitespace().collect::<Vec<_>>().join(" ");
+        commands
+            .split("problems: ")
+            .nth(1)
+            .and_then(|text| text.split(" warning:").next())
+            .unwrap()
+            .to_owned()
+    };
+    let typed = format!("lanescope info {split} --host-core {CORE}");
+    assert_eq!(listed(&["waves", &split, "--host-core", CORE]), typed);
+    assert_eq!(listed(&["diff", &split, "--a-host-core", CORE, &split]), typed);
+    assert_eq!(listed(&["dwarf", &split, "--host-core", CORE]), typed);
+    assert_eq!(listed(&["check", "--new", &split, "--host-core", CORE]), typed);
 }
 
 /// The demo's dispatch with a log: the report, from standard input and from a named pipe.

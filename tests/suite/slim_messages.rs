@@ -128,7 +128,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
     let told = notices(&dump);
     // The last one concerns the wave, which has no PC.
     assert_eq!(told.len(), 10, "{told:?}");
-    assert_eq!(told[8], "the dump's writer noted 249 more notes; `lanescope info` lists them");
+    assert_eq!(told[8], "the dump's writer noted 249 more notes; `lanescope info DUMP` lists them");
     // Terminal controls are escaped, long texts are cut, and entries that are not notes are ignored.
     manifest["x-slim"]["notes"] = json!(["red \u{1b}[31m", "x".repeat(5000), 7, {"a": 1}]);
     fs::write(&dump, manifest.to_string()).unwrap();

@@ -205,6 +205,8 @@ fn no_message_is_wider_than_its_reader() {
             };
             text(&program.args(*words).output().unwrap().stderr)
         };
+        // A command to copy continues behind a backslash.
+        let one_line = |text: &str| one_line(&text.replace(" \\\n", "\n"));
         let whole = errors("100000");
         assert!(!whole.is_empty(), "{words:?}");
         for (columns, limit) in [("", COLUMNS), ("60", 60)] {

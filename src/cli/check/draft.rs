@@ -9,7 +9,7 @@ use crate::arch::Targets;
 use crate::check::{Head, NameError, Setting, draft};
 use crate::clean::clean;
 use crate::cli::dump::{self, CaptureArgs, DumpArgs};
-use crate::cli::{Failure, Globals, output_file, standard_input};
+use crate::cli::{Failure, Globals, output_file, standard_input, steps};
 use crate::import::LocalFiles;
 
 /// The comment of a draft whose folder is unknown.
@@ -60,6 +60,7 @@ pub(super) fn run(
         debug_dirs: globals.debug_dirs.clone(),
         disassembler: globals.disassembler.clone(),
         is_verbose: globals.verbose,
+        typed: steps::of(path, with, globals),
         ..DumpArgs::default()
     };
     let opened = dump::open(&args, targets)?;
@@ -79,7 +80,7 @@ pub(super) fn run(
 }
 
 /// The options of the dump as lines of a file. `name`: the path of a file there.
-pub(super) fn settings(
+pub(in crate::cli) fn settings(
     with: &CaptureArgs,
     globals: &Globals,
     name: &dyn Fn(&Path) -> Result<String, NameError>,

@@ -12,7 +12,7 @@ use crate::capture::Problem;
 use crate::check::{self, Outcome, Subject, Verdict};
 use crate::clean::clean;
 use crate::cli::dump::{self, DumpArgs};
-use crate::cli::{Failure, Globals, output_file, steps};
+use crate::cli::{Failure, Globals, output_file, shell, steps};
 use crate::disassembler::Disassembler;
 use crate::postmortem;
 use crate::session::{Dump, DumpFacts as _, Inspect, Session};
@@ -58,7 +58,11 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     let problem = match outcomes.iter().all(is_checked) {
         // An option of the file that has no effect would be silent otherwise; `info` has no such option.
         true => options_without_effect(problems.iter().filter(|problem| problem.is_of_option())),
-        false => problems.first().map(|first| problem(first, problems.len().saturating_sub(1))),
+        false => problems.first().map(|first| {
+            let words = std::iter::once(dump.path.as_os_str()).chain(words.iter().map(OsString::as_os_str));
+            let typed: String = words.map(|word| format!(" {}", shell::word_of(word))).collect();
+            problem(first, problems.len().saturating_sub(1), &typed)
+        }),
     };
     let lines = outcomes.into_iter().map(|mut outcome| {
         let line = outcome.line.checked_sub(1).and_then(|index| file.scope.lines.get(index));
@@ -79,11 +83,11 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     Ok(CheckedDump { sentence, problem, error, report, lines, ..CheckedDump::default() })
 }
 
-/// The first problem of a dump, and the number of further ones.
-fn problem(first: &Problem, further: usize) -> String {
+/// The first problem of a dump, and the number of further ones; `typed`: the words of the dump.
+fn problem(first: &Problem, further: usize, typed: &str) -> String {
     let more = match further {
         0 => String::new(),
-        _ => format!(" (`lanescope info` lists {further} more)"),
+        _ => format!(" (`lanescope info{typed}` lists {further} more)"),
     };
     format!("problem of the dump: {first}{more}")
 }

@@ -19,6 +19,8 @@ mod results;
 mod settings;
 mod workers;
 
+pub(super) use draft::settings as settings_of;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

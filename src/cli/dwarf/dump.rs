@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::super::{DumpArgs, Failure, dump, print_json, standard_error};
+use super::super::{DumpArgs, Failure, Globals, dump, print_json, standard_error, steps};
 use super::{Args, Expressions, Listing, no_function};
 use crate::arch::Targets;
 use crate::report::Style;
@@ -55,12 +55,15 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
     let debug_dirs = args.debug_dirs.clone();
     let file = Some(PathBuf::from(&args.file));
     let with = args.with.clone();
+    let globals = Globals { debug_dirs: debug_dirs.clone(), ..Globals::default() };
+    let typed = steps::of(&args.file, &with, &globals);
     let from = DumpArgs {
         dump: file,
         dialect: args.dialect,
         debug_dirs,
         with,
         is_verbose: args.is_verbose,
+        typed,
         ..DumpArgs::default()
     };
     let dump = dump::open(&from, targets)?;

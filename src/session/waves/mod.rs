@@ -160,7 +160,7 @@ pub(super) fn notices(dump: &Dump, kind: &WaveArch) -> Vec<String> {
     notices.extend(notes.iter().take(MAX_NOTES).map(|note| format!("the dump's writer noted: {note}")));
     if notes.len() > MAX_NOTES {
         notices.push(format!(
-            "the dump's writer noted {} more notes; `lanescope info` lists them",
+            "the dump's writer noted {} more notes; `lanescope info DUMP` lists them",
             notes.len() - MAX_NOTES
         ));
     }

@@ -285,7 +285,7 @@ fn a_cut_dump_is_an_error_of_its_container() {
         let output = check(&[&file, "--format", form]);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         let printed = one_line(&text(&output.stdout));
-        for part in ["problem of the dump: ", "offset 0xea60: ", "`lanescope info` lists "] {
+        for part in ["problem of the dump: ", "offset 0xea60: ", "cut.zip` lists "] {
             assert!(printed.contains(part), "{form}: {part}: {printed}");
         }
     }

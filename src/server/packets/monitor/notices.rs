@@ -13,7 +13,7 @@ pub(super) fn notices(state: &State) -> String {
     lines.retain(|line| Some(line) != summary.as_ref());
     lines.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| format!("problem: {problem}")));
     if let Some(more @ 1..) = problems.len().checked_sub(MAX_PROBLEMS) {
-        lines.push(format!("and {more} more problems, which `lanescope info` lists"));
+        lines.push(format!("and {more} more problems, which `lanescope info DUMP` lists"));
     }
     if lines.is_empty() { "Nothing to note.\n".to_owned() } else { lines.join("\n") }
 }
