@@ -194,11 +194,11 @@ fn announce(
     };
     let (name, target) = (session.name(), &kind.target.name);
     let served = format!("Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size);
-    writeln!(out, "{}", Style::Plain.folded(&served))?;
+    writeln!(out, "{}", Style::Coloured.folded(&served))?;
     writeln!(
         out,
         "{}\n{}",
-        Style::Plain.folded(&triage::summary(counts, session.faulted_outside(), &session.faults())),
+        Style::Coloured.folded(&triage::summary(counts, session.faulted_outside(), &session.faults())),
         triage_hint(counts)
     )?;
     let note = client.and_then(|client| client.note(&kind.target));
@@ -206,7 +206,7 @@ fn announce(
     let problems = problem_notice(session.problems().len());
     let notices = session.notices().into_iter().filter(|notice| Some(notice) != problems.as_ref());
     for notice in notices.chain(note) {
-        writeln!(out, "{}", Style::Plain.folded(&format!("Note: {notice}")))?;
+        writeln!(out, "{}", Style::Coloured.folded(&format!("Note: {notice}")))?;
     }
     for endpoint in endpoints {
         writeln!(out, "{LISTENING}{endpoint}")?;

@@ -39,10 +39,10 @@ pub(super) fn word_of(name: &OsStr) -> Cow<'_, str> {
     Cow::Owned(quoted)
 }
 
-/// A command to copy with an indent, in lines of at most 80 columns if its words allow it: each but the last ends with a
-/// backslash.
+/// A command to copy with an indent, in lines of standard output's width if its words allow it: each but the last ends with
+/// a backslash.
 pub(super) fn indented(command: &str) -> String {
-    within(command, INDENT, Style::Plain.columns().unwrap_or(usize::MAX))
+    within(command, INDENT, Style::Coloured.columns().unwrap_or(usize::MAX))
 }
 
 const INDENT: usize = 2;

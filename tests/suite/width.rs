@@ -144,19 +144,26 @@ fn the_banner_of_a_server_fits_a_console() {
     }
 }
 
-/// The variable `COLUMNS` changes the width in a pipe; a value below half of a console is none.
+/// The variable `COLUMNS` changes the width in a pipe; a value below half of a console is none. The page of `triage` is
+/// never wider than a console.
 #[test]
 fn the_width_of_a_pipe_can_be_chosen() {
     // A path is one word: here it does not depend on the length of folders.
-    let lines = |columns: &str| {
+    let lines = |command: &str, columns: &str| {
         let mut program = program();
         program.current_dir(fixtures()).env("COLUMNS", columns);
-        let output = program.args(["info", "gpucore/gfx90a-split.core"]).output().unwrap();
+        let output = program.args([command, "gpucore/gfx90a-split.core"]).output().unwrap();
         let output = text(&output.stdout);
-        let widest = output.lines().map(|line| line.chars().count()).max().unwrap();
+        // The row of lanes is one word.
+        let folded = output.lines().filter(|line| !line.starts_with("Lanes "));
+        let widest = folded.map(|line| line.chars().count()).max().unwrap();
         (output, widest)
     };
-    let [narrow, wide, default, wrong] = ["60", "200", "0", "80x"].map(lines);
+    let [narrow, wide, default, wrong] = ["60", "200", "0", "80x"].map(|columns| lines("triage", columns));
+    assert!(narrow.1 <= 60 && default.1 > 70 && default.1 <= COLUMNS, "{} {}", narrow.1, default.1);
+    assert!(wide == default && wrong == default, "{} {}", wide.1, wrong.1);
+    assert_eq!(one_line(&narrow.0.replace(" \\\n", "\n")), one_line(&default.0.replace(" \\\n", "\n")));
+    let [narrow, wide, default, wrong] = ["60", "200", "0", "80x"].map(|columns| lines("info", columns));
     assert!(default.1 <= COLUMNS && default.1 > 70 && wrong == default, "{} {}", default.1, wrong.1);
     assert!(narrow.1 <= 60 && wide.1 > 120 && wide.1 <= 200, "{} {}", narrow.1, wide.1);
 }

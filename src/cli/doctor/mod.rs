@@ -177,7 +177,8 @@ fn text(diagnosis: &Diagnosis, style: Style) -> String {
     }
     let _ = writeln!(
         text,
-        "\nOpening a capture needs no GPU, no driver, no ROCm and no ptrace.\n\n{}",
+        "\n{}\n\n{}",
+        style.folded("Opening a capture needs no GPU, no driver, no ROCm and no ptrace."),
         style.heading("Next")
     );
     text.extend(diagnosis.next.iter().map(|command| indented(command)));

@@ -1,9 +1,9 @@
-//! Labelled rows in lines of at most 80 columns.
+//! Labelled rows in lines of at most 80 columns, or those of a narrower reader.
 
 use crate::report::Style;
 use crate::report::fold::{continued, shortened, wrapped};
 
-/// Columns of a line.
+/// Maximum columns of a line.
 const COLUMNS: usize = 80;
 /// A blank at which no line ends; printed as a plain one. `clean` escapes control characters: no name or value has it.
 const NO_BREAK: char = '\u{1}';
@@ -86,26 +86,27 @@ impl Page {
         self.rows.push(Row { label, text: text.to_owned(), fold: Fold::Command });
     }
 
-    /// The page in lines of at most 80 columns.
+    /// The page in lines of at most 80 columns, or those of a narrower reader.
     #[must_use]
     pub fn text(&self, style: Style) -> String {
+        let columns = style.columns().map_or(COLUMNS, |columns| columns.min(COLUMNS));
         let mut text = String::new();
         let mut line = |line: &str| {
             text.push_str(&plain(line.trim_end()));
             text.push('\n');
         };
-        for sentence in wrapped(&self.headline, COLUMNS) {
+        for sentence in wrapped(&self.headline, columns) {
             line(&if self.is_alarm { style.alarm(&sentence) } else { style.heading(&sentence) });
         }
         if let Some(source) = &self.source {
-            line(&format!("    {}", shortened(source.trim(), COLUMNS - 4)));
+            line(&format!("    {}", shortened(source.trim(), columns - 4)));
         }
         line("");
         for row in &self.rows {
             let mut label = row.label;
             let folded = match row.fold {
-                Fold::Words => wrapped(&row.text, COLUMNS - LABEL),
-                Fold::Command if row.text.starts_with(SHELL) => continued(&row.text, COLUMNS - LABEL),
+                Fold::Words => wrapped(&row.text, columns - LABEL),
+                Fold::Command if row.text.starts_with(SHELL) => continued(&row.text, columns - LABEL),
                 Fold::Never | Fold::Command => vec![row.text.clone()],
             };
             for part in folded {
