@@ -322,7 +322,9 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
         matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(of)) if !of.is_empty());
     let is_unnamed =
         error.kind() == ErrorKind::InvalidValue && is_empty(ContextKind::InvalidValue) && !has_values;
-    if is_unnamed || is_empty(ContextKind::InvalidSubcommand) {
+    // clap's error of a missing value is the same.
+    let has_empty = words.iter().any(|word| word.is_empty() || word.as_encoded_bytes().ends_with(b"="));
+    if has_empty && (is_unnamed || is_empty(ContextKind::InvalidSubcommand)) {
         let text = "a file or a value has an empty name (is a variable of the shell unset?)";
         return Err(command().error(ErrorKind::InvalidValue, text));
     }

@@ -171,6 +171,13 @@ fn an_empty_name_is_reported_as_one() {
     assert!(address.contains("0xADDRESS"), "{address}");
     let kind = parsed(&["print", "--format", "", "x"]).unwrap_err();
     assert!(!kind.contains("empty name"), "{kind}");
+    // An option at the end has no word for its value.
+    for words in [&["slim", "-o", "a.zip", "--sources"][..], &["triage", "--log"], &["report", "-o"]] {
+        let error = parsed(words).unwrap_err();
+        assert!(error.contains("a value is required for '-"), "{words:?}: {error}");
+    }
+    let given = parsed(&["slim", "-o", "a.zip", "--sources="]).unwrap_err();
+    assert!(given.contains("empty name"), "{given}");
 }
 
 /// The evaluator's bounds of the values of variables.

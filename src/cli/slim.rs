@@ -173,6 +173,10 @@ fn idle(args: &Args) -> Vec<String> {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     args.waves.check()?;
     args.sources.map()?;
+    for folder in &args.folders {
+        std::fs::read_dir(folder)
+            .map_err(|error| format!("--sources {}: {error}", clean(folder.to_string_lossy())))?;
+    }
     let to = target(args)?;
     if let Some(dir) = &args.dir {
         std::fs::create_dir_all(dir)

@@ -54,6 +54,24 @@ fn a_source_map_is_a_pair_of_folders() {
     }
 }
 
+/// A name that is no folder is an error before any work: neither a dump nor the folder of `--dir` is made.
+#[test]
+fn sources_are_in_a_folder() {
+    let scratch = Scratch::new("slim-no-folder");
+    let file = scratch.path("file");
+    fs::write(&file, "").unwrap();
+    let missing = scratch.path("missing");
+    for folder in [&missing, &file] {
+        let dir = scratch.path("dir");
+        let mut command = crate::support::lanescope();
+        let output =
+            command.args(["slim", "--dir", words(&dir), "--sources", words(folder)]).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && error.contains("--sources"), "{error}");
+        assert!(!dir.exists());
+    }
+}
+
 #[test]
 fn any_paths_of_sources_go_from_dump_to_dump() {
     let scratch = Scratch::new("slim-sources");
