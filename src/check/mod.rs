@@ -25,5 +25,6 @@ pub use file::{
 };
 pub use format::format;
 pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};
+pub(crate) use similar::similar;
 pub use snippet::{Snippet, syntax_errors};
 pub use syntax::{MAX_FILE, MAX_LINE, MAX_LINES, SETTINGS, SyntaxError, parse, parse_all};

@@ -7,7 +7,7 @@ const MAX_NAME: usize = 256;
 /// with it. A name of one letter is similar to itself alone.
 ///
 /// Case, `-`, `_` and spaces do not count.
-pub(super) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let name = folded(name);
     let letters = name.chars().count();
     let limit = (letters / 3).max(1).min(letters.saturating_sub(1));

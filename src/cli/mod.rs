@@ -47,7 +47,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::clean::clean_lines;
+use crate::check::similar;
+use crate::clean::{clean, clean_lines};
 use crate::import::write::WriteError;
 use crate::questions::{QUESTIONS, Question, Subject};
 use crate::slim::SlimError;
@@ -356,20 +357,26 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
     match (subcommand, of_triage) {
         (_, Ok(matches)) if has_path && is_dump(&matches) => Ok(matches),
         (Some(_), Err(error)) if has_path => Err(error),
-        (Some(_), _) => {
-            let is_help = words.get(1).is_some_and(|word| word == "help");
-            if error.get(ContextKind::SuggestedSubcommand).is_none() && !is_help {
-                let tip = "no file has this name either: lanescope DUMP takes a dump that exists".into();
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-            }
-            Err(error)
-        }
+        (Some(at), _) => Err(unknown_name(&words, at)),
         (None, _) => {
             let tip = "options of a command follow its name: lanescope triage --json DUMP".into();
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
             Err(error)
         }
     }
+}
+
+/// The error of a word that is no command and no file.
+fn unknown_name(words: &[OsString], at: usize) -> clap::Error {
+    let mut command = command();
+    let word = words.get(at).map(|word| clean(word.to_string_lossy()).into_owned()).unwrap_or_default();
+    let names = command.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name);
+    // clap's own similar names have no such name as the nearest one.
+    let tip = similar(&word, names)
+        .map_or_else(String::new, |name| format!("\n\n  tip: a similar command is `{name}`"));
+    let is_help = words.get(1).is_some_and(|word| word == "help");
+    let what = if is_help { "no command" } else { "no command and no file" };
+    command.error(ErrorKind::InvalidSubcommand, format!("{what} has the name `{word}`{tip}"))
 }
 
 /// Prints clap's own text for --help, --version and mistakes.

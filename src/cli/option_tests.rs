@@ -150,13 +150,28 @@ fn a_dump_alone_is_a_question_for_its_cause() {
         assert!(error.contains("tip: options of a command follow its name"), "{words:?}: {error}");
     }
     let error = parsed(&["infos"]).unwrap_err();
-    assert!(
-        error.contains("unrecognized subcommand 'infos'") && !error.contains("follow its name"),
-        "{error}"
-    );
+    assert!(error.contains("`infos`") && !error.contains("follow its name"), "{error}");
     assert!(error.contains("Usage: lanescope [OPTIONS] DUMP\n"), "{error}");
-    let error = parsed(&["nonexist"]).unwrap_err();
-    assert!(error.contains("tip: no file has this name either"), "{error}");
+}
+
+/// One transposed, missing or further letter names the command; the name of a missing file is similar to none.
+#[test]
+fn a_misspelled_command_differs_from_a_missing_file() {
+    for (typed, name) in [("tirage", "triage"), ("triag", "triage"), ("inf", "info"), ("wavs", "waves")] {
+        for (words, what) in [(&[typed][..], "no command and no file"), (&["help", typed], "no command")] {
+            let error = parsed(words).unwrap_err();
+            let expected =
+                format!("error: {what} has the name `{typed}`\n\n  tip: a similar command is `{name}`\n");
+            assert!(error.starts_with(&expected), "{words:?}: {error}");
+        }
+    }
+    for typed in ["crash", "nonexist", "core", "x"] {
+        let error = parsed(&[typed]).unwrap_err();
+        let expected = format!("error: no command and no file has the name `{typed}`\n");
+        assert!(error.starts_with(&expected) && !error.contains("tip: "), "{typed}: {error}");
+    }
+    let error = parsed(&["\u{1b}[31m"]).unwrap_err();
+    assert!(error.contains("`\\u{1b}[31m`"), "{error}");
 }
 
 /// A shell's unset variable in quotes is an empty word.
