@@ -143,19 +143,35 @@ INDENT = "    "
 def table(heads, rows):
     """Columns under their heads; the last one is not padded.
 
-    If a table is too wide for the console, a last cell that neighbouring rows share is printed once, above them; otherwise
-    cells that do not fit continue in further lines."""
+    If a table is too wide for the console, a cell that all rows share is printed once, above the heads, and a last cell that
+    neighbouring rows share once, above them; otherwise cells that do not fit continue in further lines."""
+    shared, at = [], len(heads) - 1
+    # The mark and the name of a row stay.
+    while columns is not None and at > 1 and _width(heads, rows) > columns:
+        if len({row[at] for row in rows}) == 1:
+            shared.append("%s: %s" % (heads[at], rows[0][at]))
+            heads, *rows = [row[:at] + row[at + 1 :] for row in [heads] + rows]
+        at -= 1
+    return "\n".join(shared + [_rest(heads, rows)])
+
+
+def _width(heads, rows):
+    return sum(max(len(cell) for cell in column) for column in zip(heads, *rows)) + len(heads) - 1
+
+
+def _rest(heads, rows):
+    """The columns that differ between rows."""
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows)]
-    if columns is None or sum(widths) + len(widths) - 1 <= columns:
+    if columns is None or _width(heads, rows) <= columns:
         return "\n".join(_line(row, widths) for row in [heads] + rows)
     runs = sum(1 for row, before in zip(rows, [None] + rows) if before is None or row[-1] != before[-1])
     if sum(widths[:-1]) + len(widths) - 2 > columns or runs * 2 > len(rows):
         return "\n".join(_wrapped(row, widths) for row in [heads] + rows)
-    lines, before = [heads[-1], _line(heads[:-1], widths)], None
+    lines, before = [_line(heads[:-1], widths)], None
     for row in rows:
         if row[-1] != before:
             before = row[-1]
-            lines.append(before)
+            lines.append("%s: %s" % (heads[-1], before))
         lines.append(_line(row[:-1], widths))
     return "\n".join(lines)
 
