@@ -10,6 +10,7 @@ see docs/lldb.md. Existing commands and aliases of these names stay. Other targe
 
 import importlib.util
 import os
+import re
 import shlex
 
 import lldb
@@ -52,7 +53,11 @@ class Server:
         self.ask(form.request("Selected", thread=thread.GetThreadID()))
         result = lldb.SBCommandReturnObject()
         self.interpreter.HandleCommand("process plugin packet monitor " + words, result)
-        return (result.GetOutput() or "").rpartition("  packet: ")[0].rstrip("\n")
+        said = (result.GetOutput() or "").rpartition("  packet: ")[0].rstrip("\n")
+        if not self.interpreter.UserCommandExists("monitor"):
+            return said
+        # Commands to type next, in rows of a page.
+        return re.sub(r"(?m)^((?:Next)? +)process plugin packet monitor ", r"\1monitor ", said)
 
     def wave(self, thread):
         return form.wave_of(self.ask, thread.GetThreadID())

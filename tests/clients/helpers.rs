@@ -496,6 +496,11 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
     script.expect("groups", "thread ");
     script.expect("monitor help triage", "triage [hang]\n");
+    script.check("commands to type next", "triage", |text| {
+        let next = text.split_once("\nNext      monitor ");
+        let is_short = next.is_some_and(|(_, rest)| !rest.contains("process plugin packet monitor "));
+        if is_short { Ok(()) } else { Err(text.to_owned()) }
+    });
     for wave in sampled(&fixture.waves, 2) {
         let id = wave.expected["id"].clone();
         script.say(format!("thread select --thread-id {}", wave.thread));
