@@ -145,7 +145,8 @@ fn printed(brand: Brand) -> String {
 
 /// Runs the debugger on a server of its own; the debugger's exit status.
 fn open(brand: Brand, program: &Path) -> Result<u8, Failure> {
-    let folder = tempfile::tempdir()?;
+    // lldb prints the path.
+    let folder = tempfile::Builder::new().prefix("lanescope-demo-").tempdir()?;
     let script = match brand {
         Brand::Gdb => gdb_script(folder.path())?,
         Brand::Lldb => lldb_scripts(folder.path())?,

@@ -121,13 +121,11 @@ fn gaps(dump: &Dump, out: &mut String) -> std::fmt::Result {
         };
         writeln!(out, "no waves: {why}")?;
     }
-    let regions = capture.global.segments().len();
-    writeln!(
-        out,
-        "global memory: {} bytes in {}",
-        capture.global.captured(),
-        counts(&[(regions, "region")])
-    )?;
+    // The list of missing data has an absent one.
+    if let regions @ 1.. = capture.global.segments().len() {
+        let (bytes, regions) = (capture.global.captured(), counts(&[(regions, "region")]));
+        writeln!(out, "global memory: {bytes} bytes in {regions}")?;
+    }
     if !capture.sources.is_empty() {
         let bytes: u64 = capture.sources.iter().map(|source| source.extent.length).sum();
         writeln!(out, "{}, {bytes} bytes:", counts(&[(capture.sources.len(), "source file")]))?;

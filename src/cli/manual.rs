@@ -24,6 +24,17 @@ pub(super) fn pages(command: clap::Command, folder: &Path) -> Result<(), Failure
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let commands = command.get_subcommands().map(|one| format!("lanescope-{}", one.get_name()));
     let names: Vec<String> = std::iter::once("lanescope".to_owned()).chain(commands).collect();
+    let mut built = command.clone();
+    built.build();
+    // The generator's own usage has options without their values.
+    let command = command.mut_subcommands(|one| match built.find_subcommand_mut(one.get_name()) {
+        Some(known) => {
+            let usage = known.render_usage().to_string();
+            one.override_usage(usage.trim_start_matches("Usage: ").to_owned())
+        }
+        None => one,
+    });
+    std::fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(command, folder).map_err(failed)?;
     // The generator calls text after the options EXTRA.
     for name in names {

@@ -147,6 +147,7 @@ enum Command {
     /// List the debuggers, LLVM's tools and settings for crashes of this machine, and what to type
     Doctor(doctor::Args),
     /// Run a program, keep what a crash on a GPU leaves, and print its cause
+    #[command(override_usage = "lanescope capture [OPTIONS] -- PROGRAM [ARGUMENTS]")]
     Capture(capture::Args),
     /// Print the completions of a shell: eval "$(lanescope completions bash)"
     Completions {
@@ -154,10 +155,10 @@ enum Command {
         #[arg(value_enum)]
         shell: manual::Shell,
     },
-    /// Write the manual pages
-    #[command(hide = true)]
+    /// Write the manual pages into a folder
     Man {
-        /// The folder, which exists
+        /// The folder; a missing one is made
+        #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::choice::choice;
+use super::doctor::Brand;
 use super::shell::{argument, indented, word};
 use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, WaveArgs, dump, standard_error};
@@ -109,18 +110,19 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     write!(out, "{}", indented(&format!("lanescope serve {dump} --listen ADDRESS")))?;
     writeln!(out, "\nWhere the debugger runs, with copies of the files, HOST being this machine:\n")?;
     // gdb reads the views from the server: as its program a copy would have every symbol twice.
-    write!(out, "{}", indented("gdb -ex 'target remote HOST:1234'"))?;
+    write!(out, "{}", indented(&format!("{} -ex 'target remote HOST:1234'", Brand::Gdb.name())))?;
     // LLDB searches the folder for the names that the server reports, and also takes their addresses from the server.
     let folder = clean(args.output.to_string_lossy());
     let command = format!("settings append target.exec-search-paths {}", argument(&folder));
-    write!(out, "{}", indented(&format!("lldb -o {} -o 'gdb-remote HOST:1234'", word(&command))))?;
+    let lldb_name = Brand::Lldb.name();
+    write!(out, "{}", indented(&format!("{lldb_name} -o {} -o 'gdb-remote HOST:1234'", word(&command))))?;
     if has_sources {
         let from = clean(sources.to_string_lossy());
         writeln!(out, "\nWhere {SOURCES} is copied to another folder, NEW, also:\n")?;
         let gdb = format!("set substitute-path {} NEW", argument(&from));
-        write!(out, "{}", indented(&format!("gdb ... -ex {}", word(&gdb))))?;
+        write!(out, "{}", indented(&format!("{} ... -ex {}", Brand::Gdb.name(), word(&gdb))))?;
         let lldb = format!("settings set target.source-map {} NEW", argument(&from));
-        write!(out, "{}", indented(&format!("lldb ... -o {}", word(&lldb))))?;
+        write!(out, "{}", indented(&format!("{lldb_name} ... -o {}", word(&lldb))))?;
     }
     Ok(())
 }

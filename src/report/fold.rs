@@ -182,7 +182,7 @@ pub(crate) fn continued(text: &str, width: usize) -> Vec<String> {
         match units.last_mut() {
             // An option stays with its value.
             Some(option)
-                if option.starts_with("--")
+                if option.starts_with('-')
                     && !option.contains(' ')
                     && !word.starts_with('-')
                     && option.chars().count() + word.chars().count() + 5 <= width =>

@@ -92,6 +92,7 @@ fn a_command_continues_behind_a_backslash() {
     ];
     assert_eq!(continued(command, 32), expected);
     assert_eq!(continued("lanescope info it\\'s a b", 20), ["lanescope info \\", "  it\\'s a b"]);
+    assert_eq!(continued("lldb -o 'a b' -o 'c d'", 16), ["lldb -o 'a b' \\", "  -o 'c d'"]);
     assert_eq!(continued("lanescope info", 80), ["lanescope info"]);
 }
 

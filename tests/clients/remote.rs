@@ -64,7 +64,8 @@ fn printed_commands_find_every_code_object() {
         places(&fixture, name, &said);
     }
     let program = format!("{} --no-lldbinit --batch -O '{}'", lldb_name(), LLDB_PATIENCE[1]);
-    let here = run(&mut printed(&text, "lldb", &program, &server.address, "-o 'thread backtrace all -c 1'"));
+    let here =
+        run(&mut printed(&text, &lldb_name(), &program, &server.address, "-o 'thread backtrace all -c 1'"));
     assert!(!here.contains("error:") && !here.contains("warning:"), "{here}");
     places(&fixture, "lldb", &here);
     // Another machine has only the copies: the test removes the server's files.
@@ -74,7 +75,7 @@ fn printed_commands_find_every_code_object() {
         fs::remove_file(file.path()).unwrap();
     }
     let more = "-o 'thread backtrace all -c 1' -o 'image list -f'";
-    let there = run(&mut printed(&text, "lldb", &program, &server.address, more));
+    let there = run(&mut printed(&text, &lldb_name(), &program, &server.address, more));
     assert!(!there.contains("error:") && !there.contains("warning:"), "{there}");
     places(&fixture, "lldb elsewhere", &there);
     let own = fs::canonicalize(&folder).unwrap();

@@ -273,6 +273,7 @@ impl<'i> Inputs<'i> {
             "targets" | "help" | "demo" | "doctor" => vec![(vec![], false)],
             "capture" => vec![(vec!["--dir", small, "/nowhere/\x1b[31mapp"], false)],
             "completions" => vec![(vec!["bash"], false)],
+            "man" => vec![(vec![view], false)],
             question if needs_only_a_dump(question) => vec![(vec![dump], false)],
             unknown => panic!("no arguments for the command {unknown}: add its row here"),
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::fixtures::one_line;
+use crate::fixtures::{fixtures, one_line};
 
 pub(crate) fn program() -> Command {
     let mut command = crate::support::lanescope();
@@ -672,6 +672,15 @@ fn a_dump_without_a_subcommand_prints_its_cause() {
     assert_eq!(refused.status.code(), Some(2));
     let error = "no command and no file has the name `wavs`";
     assert!(text(&refused.stderr).contains(error), "{}", text(&refused.stderr));
+}
+
+/// Absent memory is named once, with the other missing data.
+#[test]
+fn info_has_one_line_about_absent_memory() {
+    let log = fixtures().join("logs/agent-plain.log");
+    let info = text(&run(&["info", log.to_str().unwrap()]).stdout);
+    let lines = info.lines().filter(|line| line.trim_start_matches("no ").starts_with("global memory"));
+    assert_eq!(lines.collect::<Vec<_>>(), ["no global memory"], "{info}");
 }
 
 /// Help lists the command's own options, then the dump's, then the common ones.

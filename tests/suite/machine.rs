@@ -97,13 +97,24 @@ fn bash_completes_commands() {
 #[test]
 fn each_command_has_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
-    printed(&["man", folder.path().to_str().unwrap()]);
-    let page = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let made = folder.path().join("share/man1");
+    printed(&["man", made.to_str().unwrap()]);
+    let page = |name: &str| fs::read_to_string(made.join(name)).unwrap();
     assert!(page("lanescope.1").contains(".TH lanescope 1"));
     for command in ["triage", "serve", "check", "doctor", "demo", "completions"] {
         assert!(page(&format!("lanescope-{command}.1")).contains("OPTIONS"), "{command}");
     }
-    assert_eq!(run(&["man", "/nowhere"]).status.code(), Some(1));
+    // The usage is that of the help; `capture` has the words before a program with options.
+    for (command, usage) in [
+        ("capture", "capture\\fR [OPTIONS] \\-\\- PROGRAM [ARGUMENTS]"),
+        ("man", "man\\fR [OPTIONS] <DIR>"),
+        ("report", "report\\fR [OPTIONS] [DUMP]"),
+    ] {
+        let page = page(&format!("lanescope-{command}.1"));
+        assert!(page.contains(usage), "{command}: {page}");
+    }
+    let file = made.join("lanescope.1");
+    assert_eq!(run(&["man", file.to_str().unwrap()]).status.code(), Some(1));
 }
 
 /// Without a terminal the steps are printed, for each debugger, and nothing starts.

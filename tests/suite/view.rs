@@ -481,7 +481,8 @@ fn commands_to_type_hold_names_with_blanks_and_quotes() {
     assert_eq!(words("lanescope", serve), ["serve", dump.to_str().unwrap(), "--listen"]);
     // gdb takes the views from the server: a copy as its program would duplicate each symbol.
     assert_eq!(words("gdb", line("gdb ")), ["-ex", "target remote HOST:1234"]);
-    let lldb = words("lldb", line("lldb "));
+    // The program's name may have a version.
+    let lldb = words("lldb", &format!("lldb {}", line("-o 'settings append")));
     let escaped: String = views.to_str().unwrap().chars().fold(String::new(), |mut text, character| {
         if " $;'".contains(character) {
             text.push('\\');
