@@ -401,7 +401,7 @@ fn a_process_past_its_bounds_is_ended() {
     assert!(sh(1, "while :; do :; done").signal().is_some());
 }
 
-/// The commands of `lanescope --help`: those that open a dump or a code object, and six that open neither here.
+/// The commands of `lanescope --help`: those that open a dump or a code object, and seven that open neither here.
 /// `serve` has tests with a client of its own.
 #[test]
 fn every_command_is_run() {
@@ -418,6 +418,7 @@ fn every_command_is_run() {
         "targets",
         "help",
         "completions",
+        "man",
         "demo",
         "doctor",
         "capture",
