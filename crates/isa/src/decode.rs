@@ -1,0 +1,132 @@
+//! Bytes to instructions.
+
+use crate::index::{Found, Index, index};
+use crate::table::{Op, Section as S, Table, table};
+
+/// The upper two bits of VGPR numbers of GFX12.5, as `s_set_vgpr_msb` sets them: for src0, src1, src2 and the destination.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct VgprMsb(pub u8);
+
+/// A decoder for one processor with one wave size.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoder {
+    pub(crate) index: &'static Index,
+    pub(crate) table: &'static Table<'static>,
+    msb: VgprMsb,
+}
+
+/// An instruction, or a word that is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    pub(crate) decoder: Decoder,
+    pub(crate) word: u128,
+    /// Bytes after the word: a literal, or addresses of an image instruction.
+    pub(crate) literal: u128,
+    pub(crate) row: Option<u16>,
+    size: u8,
+}
+
+impl Decoder {
+    /// The decoder of a processor (`gfx90a`) with waves of 32 or 64 lanes; `None` for an unknown processor or wave size.
+    #[must_use]
+    pub fn new(processor: &str, wave: u8) -> Option<Self> {
+        Some(Self { index: index(processor, wave)?, table: table()?, msb: VgprMsb::default() })
+    }
+
+    /// The decoder with other upper bits of VGPR numbers.
+    #[must_use]
+    pub fn with_msb(self, msb: VgprMsb) -> Self {
+        Self { msb, ..self }
+    }
+
+    /// The name of the processor in the table.
+    pub(crate) fn variant(&self) -> &'static str {
+        self.table.text(S::VariantStarts, S::Variants, self.index.variant)
+    }
+
+    /// Whether runs of vector registers begin at an even number.
+    pub(crate) fn aligns_vgprs(&self) -> bool {
+        matches!(self.variant(), "gfx90a" | "gfx942" | "gfx950" | "gfx1250" | "gfx1251")
+    }
+
+    pub(crate) fn msb(&self) -> u8 {
+        self.msb.0
+    }
+
+    /// The instruction at the start of the bytes. An invalid word has 4 bytes, or what is left of them.
+    #[must_use]
+    pub fn decode(&self, bytes: &[u8]) -> Instruction {
+        let available = bytes.len().min(24);
+        let word = if let Some(first) = bytes.first_chunk::<16>() {
+            u128::from_le_bytes(*first)
+        } else {
+            let mut first = [0; 16];
+            first.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            u128::from_le_bytes(first)
+        };
+        let found = if available < 4 { None } else { self.index.find(word, available) };
+        let Some(Found { row, width, rest }) = found else {
+            return Instruction { decoder: *self, word, literal: 0, row: None, size: available.min(4) as u8 };
+        };
+        let literal_bytes = bytes.get(usize::from(width)..usize::from(width + rest)).unwrap_or_default();
+        let mut value = [0; 16];
+        value.iter_mut().zip(literal_bytes).for_each(|(to, from)| *to = *from);
+        Instruction { decoder: *self, word, literal: u128::from_le_bytes(value), row: Some(row), size: width + rest }
+    }
+
+    /// All instructions of the bytes with their offsets.
+    pub fn instructions<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (usize, Instruction)> + 'a {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+            let instruction = self.decode(rest);
+            let here = at;
+            at += instruction.size();
+            Some((here, instruction))
+        })
+    }
+}
+
+impl Instruction {
+    /// Size in bytes with a literal; never 0 unless there are no bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size.into()
+    }
+
+    /// Whether the word is an instruction of the processor.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.row.is_some()
+    }
+
+    pub(crate) fn form(&self, place: usize) -> Option<usize> {
+        let form = self.decoder.table.u16(S::RowForms, self.row?.into());
+        Some(self.decoder.table.u16(S::Forms, 4 * usize::from(form) + place).into())
+    }
+
+    fn name(&self, half: usize) -> Option<Op> {
+        let table = self.decoder.table;
+        let mnemonic = usize::from(table.u16(S::RowMnemonics, self.row?.into()));
+        let name = table.u16(S::Mnemonics, 2 * mnemonic + half);
+        (name != u16::MAX).then_some(Op(name))
+    }
+
+    /// The operation; of a pair (VOPD) the first one.
+    #[must_use]
+    pub fn op(&self) -> Option<Op> {
+        self.name(0)
+    }
+
+    /// The second operation of a pair (VOPD).
+    #[must_use]
+    pub fn second_op(&self) -> Option<Op> {
+        self.name(1)
+    }
+
+    /// The mnemonic without the suffix of its encoding.
+    #[must_use]
+    pub fn mnemonic(&self) -> Option<&'static str> {
+        self.op().map(Op::mnemonic)
+    }
+}

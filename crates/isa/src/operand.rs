@@ -1,0 +1,245 @@
+//! Operands, read from the bits of an instruction when asked for.
+
+use crate::decode::Instruction;
+use crate::index::extract;
+use crate::table::{Role, Section as S};
+
+/// What runs of the table hold, where it matters beyond reading a value.
+pub(crate) const LITERAL: u8 = 2;
+pub(crate) const ADDRESS_BYTE: u8 = 11;
+
+/// Where registers of a number belong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum File {
+    /// Vector registers.
+    Vgpr,
+    /// Accumulation registers.
+    Agpr,
+    /// Scalar registers below `vcc`.
+    Sgpr,
+    /// Registers of the trap handler.
+    Ttmp,
+    /// All others (`vcc`, `exec`, `m0`, `src_shared_base`), by the number that encodes them as a source.
+    Special,
+    /// The lower half of a vector register.
+    VgprLow,
+    /// The upper half of a vector register.
+    VgprHigh,
+}
+
+/// A run of registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Register {
+    /// The file of the registers.
+    pub file: File,
+    /// The first number.
+    pub number: u16,
+    /// How many; a half counts as one.
+    pub dwords: u8,
+    pub(crate) name: u16,
+}
+
+/// What an operand holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Value {
+    /// No register: an address that is off.
+    None,
+    /// Registers.
+    Register(Register),
+    /// A number in the word, or an inline constant with the bits that the operation reads.
+    Immediate(i64),
+    /// A literal after the word, with the bits that the operation reads.
+    Literal(i64),
+}
+
+/// An operand of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operand {
+    /// What the operand is to the instruction.
+    pub role: Role,
+    /// What it holds.
+    pub value: Value,
+    /// The instruction writes it.
+    pub is_written: bool,
+    /// The number of the written operand that must have the same registers: the instruction reads and writes them.
+    pub tied: Option<u8>,
+    pub(crate) number_type: u8,
+}
+
+const VADDR: Role = Role::named("vaddr");
+const VADDR0: Role = Role::named("vaddr0");
+
+impl Operand {
+    /// The registers, if the operand is one.
+    #[must_use]
+    pub fn register(&self) -> Option<Register> {
+        match self.value {
+            Value::Register(register) => Some(register),
+            _ => None,
+        }
+    }
+
+    /// The number, unless the operand is a register.
+    #[must_use]
+    pub fn number(&self) -> Option<i64> {
+        match self.value {
+            Value::Immediate(value) | Value::Literal(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl Instruction {
+    /// The operands, in the order of LLVM's instruction descriptions: written ones first.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
+        (0..self.operand_count()).filter_map(|at| self.operand(at))
+    }
+
+    pub(crate) fn operand_count(&self) -> usize {
+        self.form(0).map_or(0, |list| self.decoder.table.range(S::ListStarts, list).len())
+    }
+
+    /// The operand of a role.
+    #[must_use]
+    pub fn operand_of(&self, role: Role) -> Option<Operand> {
+        self.position(role).and_then(|at| self.operand(at))
+    }
+
+    /// The number of the operand of a role.
+    pub(crate) fn position(&self, role: Role) -> Option<usize> {
+        let table = self.decoder.table;
+        let mut list = table.range(S::ListStarts, self.form(0)?);
+        list.position(|at| table.u8(S::OperandShapes, 4 * usize::from(table.u16(S::Lists, at))) == role.0)
+    }
+
+    /// The operand with a number.
+    #[must_use]
+    pub fn operand(&self, at: usize) -> Option<Operand> {
+        let table = self.decoder.table;
+        let list = table.range(S::ListStarts, self.form(0)?);
+        let operand = usize::from(table.u16(S::Lists, list.clone().nth(at)?));
+        let flags = table.u8(S::OperandShapes, 4 * operand + 2);
+        Some(Operand {
+            role: Role(table.u8(S::OperandShapes, 4 * operand)),
+            value: self.widened(Role(table.u8(S::OperandShapes, 4 * operand)), self.value(operand)),
+            is_written: flags & 1 != 0,
+            tied: (flags & 2 != 0).then_some(flags >> 4),
+            number_type: table.u8(S::OperandShapes, 4 * operand + 1),
+        })
+    }
+
+    /// The sizes of an image instruction: of its data, and the number of its addresses with the size of the last one.
+    pub(crate) fn image(&self) -> Option<(u8, u8, u8)> {
+        const FIELDS: [Role; 5] =
+            [Role::named("dmask"), Role::named("d16"), Role::named("tfe"), Role::named("dim"), Role::named("a16")];
+        let table = self.decoder.table;
+        let image = self.form(3).filter(|image| *image < usize::from(u16::MAX))?;
+        let [mask, half, status, dimension, short] = FIELDS.map(|role| {
+            let field = self.position(role).and_then(|at| self.field(at));
+            field.map_or(0, |operand| match self.value(operand) {
+                Value::Immediate(number) => number as usize,
+                _ => 0,
+            })
+        });
+        let data = 64 * usize::from(table.u16(S::Images, 2 * image)) + (mask & 15 | (half & 1) << 4 | (status & 1) << 5);
+        let address = 32 * usize::from(table.u16(S::Images, 2 * image + 1)) + 2 * (dimension & 7 | (short & 1) << 3);
+        let sizes = (table.u8(S::ImageData, data), table.u8(S::ImageAddresses, address), table.u8(S::ImageAddresses, address + 1));
+        // Registers beyond the last one: LLVM keeps the sizes of the encoding.
+        let is_aligned = self.decoder.aligns_vgprs();
+        let fits = |role: Role, dwords: u8| {
+            let value = self.position(role).and_then(|at| self.field(at)).map(|operand| self.value(operand));
+            let wrong = |number: u16| number + u16::from(dwords) > 256 || is_aligned && dwords > 1 && number % 2 == 1;
+            !matches!(value, Some(Value::Register(register)) if wrong(register.number))
+        };
+        const DATA: [Role; 2] = [Role::named("vdata"), Role::named("vdst")];
+        let fits_data = DATA.into_iter().all(|role| fits(role, sizes.0));
+        let fits_address = if sizes.1 == 1 { [VADDR, VADDR0].into_iter().all(|role| fits(role, sizes.2)) } else { true };
+        (sizes.0 != 0 && sizes.1 != 0 && fits_data && fits_address).then_some(sizes)
+    }
+
+    /// A register of an image instruction with the size that its other fields ask for.
+    fn widened(&self, role: Role, value: Value) -> Value {
+        let Value::Register(register) = value else { return value };
+        let name = role.name();
+        let is_data = matches!(name, "vdata" | "vdst" | "vdata_in");
+        let place = name.strip_prefix("vaddr");
+        if !is_data && place.is_none() {
+            return value;
+        }
+        let Some((data, count, last)) = self.image() else { return value };
+        let dwords = match place {
+            None => data,
+            Some(place) if place.parse().unwrap_or(0) + 1 == count => last,
+            Some(_) => register.dwords,
+        };
+        Value::Register(Register { dwords, ..register })
+    }
+
+    /// The operand of the table with a number.
+    fn field(&self, at: usize) -> Option<usize> {
+        let table = self.decoder.table;
+        let list = table.range(S::ListStarts, self.form(0)?);
+        Some(table.u16(S::Lists, list.clone().nth(at)?).into())
+    }
+
+    /// The value of the field of an operand of the table.
+    fn value(&self, operand: usize) -> Value {
+        let table = self.decoder.table;
+        let bits = table.range(S::BitStarts, usize::from(table.u16(S::OperandFields, 3 * operand)));
+        let field = extract(self.word, bits.map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))));
+        let wave64 = usize::from(table.u8(S::VariantWaves, self.decoder.index.variant) == 64);
+        let kind = usize::from(table.u16(S::OperandFields, 3 * operand + 1 + wave64));
+        let shape = table.u16(S::Kinds, 2 * kind);
+        let runs = table.range(S::RunStarts, kind);
+        if shape & 1 == 1 {
+            let (len, shift) = (u32::from(table.u8_pair(kind).0), u32::from(table.u8_pair(kind).1));
+            let unused = 64 - len.clamp(1, 64);
+            let number = if shape & 2 == 2 { (field << unused).cast_signed() >> unused } else { field.cast_signed() };
+            let base = i64::from(table.u32(S::RunBases, runs.start).cast_signed());
+            return Value::Immediate((number << shift).wrapping_add(base));
+        }
+        let Ok(field) = u16::try_from(field) else { return Value::None };
+        for run in runs {
+            let (first, count) = (table.u16(S::Runs, 2 * run), table.u16(S::Runs, 2 * run + 1));
+            let Some(place) = field.checked_sub(first) else { break };
+            if place >= count {
+                continue;
+            }
+            let base = table.u32(S::RunBases, run);
+            let [what, dwords, step, shift] = [0, 1, 2, 3].map(|at| table.u8(S::RunShapes, 4 * run + at));
+            let number = i64::from(base.cast_signed()) + i64::from(place >> shift.min(15)) * i64::from(step.cast_signed());
+            let register = |file| Value::Register(Register { file, number: number as u16, dwords, name: 0 });
+            return match what {
+                0 => Value::Immediate(number),
+                1 => {
+                    let constants = table.range(S::ConstantStarts, base as usize);
+                    Value::Immediate(table.get(S::Constants, constants.start + usize::from(place)).cast_signed())
+                }
+                // The literal of the word itself.
+                LITERAL if dwords == 0 => Value::Literal(i64::from((self.word >> (8 * self.size()).saturating_sub(32)) as u32)),
+                LITERAL => Value::Literal(match base {
+                    0 => i64::from(self.literal as u32),
+                    1 => i64::from((self.literal as u32).cast_signed()),
+                    2 => i64::from((self.literal as u32).cast_signed()) << 32,
+                    _ => (self.literal as u64).cast_signed(),
+                }),
+                3 => register(File::Vgpr),
+                4 => register(File::Agpr),
+                5 => register(File::Sgpr),
+                6 => register(File::Ttmp),
+                7 => {
+                    let number = table.u16(S::SpecialNumbers, base as usize);
+                    Value::Register(Register { file: File::Special, number, dwords, name: base as u16 })
+                }
+                8 => register(File::VgprLow),
+                9 => register(File::VgprHigh),
+                ADDRESS_BYTE => {
+                    let number = (self.literal >> (8 * base.min(15))) as u16 & 0xff;
+                    Value::Register(Register { file: File::Vgpr, number, dwords, name: 0 })
+                }
+                _ => Value::None,
+            };
+        }
+        Value::None
+    }
+}

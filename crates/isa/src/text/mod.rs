@@ -1,0 +1,167 @@
+//! The text of an instruction as llvm-objdump prints it: a template of the table, whose items are the printers of these modules.
+
+mod immediate;
+mod memory;
+mod messages;
+mod modifiers;
+
+use crate::decode::Instruction;
+use crate::effects::Effects;
+use crate::operand::{File, Operand, Register, Value};
+use crate::table::{Role, Section as S, table};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// An item of a template: the number of an operand, and a text.
+type Printer = fn(&mut Text<'_, '_>, usize, &str) -> fmt::Result;
+
+/// A text that is being written.
+pub(crate) struct Text<'a, 'f> {
+    out: &'a mut fmt::Formatter<'f>,
+    i: &'a Instruction,
+    effects: Effects,
+    gpu: Gpu,
+}
+
+/// What texts depend on.
+#[derive(Clone, Copy)]
+struct Gpu {
+    /// 9 to 12.
+    family: u8,
+    /// GFX90A and later members of CDNA.
+    is_gfx90a: bool,
+    /// GFX940 and later members of CDNA.
+    is_gfx940: bool,
+    is_gfx1250: bool,
+    wave64: bool,
+}
+
+impl Gpu {
+    fn new(name: &str, wave64: bool) -> Self {
+        let number = name.trim_start_matches("gfx");
+        let family = if number.len() == 3 { 9 } else { number.get(..2).and_then(|two| two.parse().ok()).unwrap_or(9) };
+        let is_gfx940 = matches!(number, "942" | "950");
+        Self { family, is_gfx90a: is_gfx940 || number == "90a", is_gfx940, is_gfx1250: matches!(number, "1250" | "1251"), wave64 }
+    }
+}
+
+impl fmt::Display for Instruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Some(op), Some(effects), Some(template)) = (self.op(), self.effects(), self.form(1)) else {
+            return f.write_str("<invalid>");
+        };
+        let (table, variant) = (self.decoder.table, self.decoder.index.variant);
+        let gpu = Gpu::new(table.text(S::VariantStarts, S::Variants, variant), table.u8(S::VariantWaves, variant) == 64);
+        f.write_str(op.mnemonic())?;
+        let mut text = Text { out: f, i: self, effects, gpu };
+        for item in table.range(S::TemplateStarts, template) {
+            let [printer, operand] = [0, 1].map(|at| usize::from(table.u8(S::Items, 2 * item + at)));
+            let extra = table.text(S::StringStarts, S::Strings, table.u16(S::ItemStrings, item).into());
+            if let Some(Some(print)) = printers().get(printer) {
+                print(&mut text, operand, extra)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The printers by their number in the table.
+fn printers() -> &'static [Option<Printer>] {
+    static PRINTERS: OnceLock<Vec<Option<Printer>>> = OnceLock::new();
+    PRINTERS.get_or_init(|| {
+        let Some(table) = table() else { return Vec::new() };
+        let names = 0..table.len(S::PrinterStarts).saturating_sub(1);
+        names.map(|at| printer(table.text(S::PrinterStarts, S::Printers, at))).collect()
+    })
+}
+
+/// The printer of a name: LLVM's, where it is a function of LLVM.
+fn printer(name: &str) -> Option<Printer> {
+    Some(match name {
+        "text" => |t, _, text| t.out.write_str(text),
+        "second" => |t, _, _| write!(t.out, " :: {} ", t.i.second_op().map_or("", crate::Op::mnemonic)),
+        "printOperand" | "printRegularOperand" | "printAVLdSt32Align2RegOp" => |t, at, _| t.operand(at),
+        "printVOPDst" => |t, at, suffix| {
+            if at == 0 {
+                write!(t.out, "{suffix} ")?;
+            }
+            t.operand(at)
+        },
+        "printVINTRPDst" => |t, at, _| {
+            t.out.write_str("_e32 ")?;
+            t.operand(at)
+        },
+        "addresses" => |t, at, _| t.addresses(at),
+        "vcc" => |t, _, _| write!(t.out, ", {}", t.vcc()),
+        "vcc_first" => |t, _, _| write!(t.out, "{}, ", t.vcc()),
+        _ => return modifiers::printer(name).or_else(|| memory::printer(name)).or_else(|| messages::printer(name)),
+    })
+}
+
+impl Text<'_, '_> {
+    fn vcc(&self) -> &'static str {
+        if self.gpu.wave64 { "vcc" } else { "vcc_lo" }
+    }
+
+    /// An operand's number; 0 if it is a register.
+    fn number(&self, at: usize) -> i64 {
+        self.i.operand(at).and_then(|operand| operand.number()).unwrap_or_default()
+    }
+
+    fn number_of(&self, role: Role) -> Option<i64> {
+        self.i.operand_of(role).map(|operand| operand.number().unwrap_or_default())
+    }
+
+    /// The addresses of an image instruction, from the first one.
+    fn addresses(&mut self, at: usize) -> fmt::Result {
+        let all = (at..self.i.operand_count()).take_while(|at| {
+            self.i.operand(*at).is_some_and(|operand| operand.role.name().starts_with("vaddr"))
+        });
+        let count = self.i.image().map_or(all.count(), |(_, count, _)| count.into());
+        if count == 1 {
+            return self.operand(at);
+        }
+        for next in 0..count {
+            self.out.write_str(if next == 0 { "[" } else { ", " })?;
+            self.operand(at + next)?;
+        }
+        self.out.write_str("]")
+    }
+
+    /// An operand as such, without modifiers.
+    fn operand(&mut self, at: usize) -> fmt::Result {
+        let Some(operand) = self.i.operand(at) else { return Ok(()) };
+        match operand.value {
+            Value::None => Ok(()),
+            Value::Register(register) => self.register(&operand, register),
+            Value::Immediate(number) => self.immediate(&operand, number, false),
+            Value::Literal(number) => self.immediate(&operand, number, true),
+        }
+    }
+
+    fn register(&mut self, _operand: &Operand, register: Register) -> fmt::Result {
+        let prefix = match register.file {
+            File::Vgpr | File::VgprLow | File::VgprHigh => "v",
+            File::Agpr => "a",
+            File::Sgpr => "s",
+            File::Ttmp => "ttmp",
+            File::Special => {
+                let name = self.i.decoder.table.text(S::SpecialStarts, S::Specials, register.name.into());
+                return self.out.write_str(name);
+            }
+        };
+        let first = register.number;
+        match register.file {
+            File::VgprLow => write!(self.out, "{prefix}{first}.l"),
+            File::VgprHigh => write!(self.out, "{prefix}{first}.h"),
+            _ if register.dwords == 1 => write!(self.out, "{prefix}{first}"),
+            _ => write!(self.out, "{prefix}[{first}:{}]", first + u16::from(register.dwords) - 1),
+        }
+    }
+
+    /// A number as LLVM's `formatHex` prints it.
+    fn hex(&mut self, number: i64) -> fmt::Result {
+        let sign = if number < 0 { "-" } else { "" };
+        write!(self.out, "{sign}{:#x}", number.unsigned_abs())
+    }
+}
