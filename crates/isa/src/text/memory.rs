@@ -33,7 +33,7 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
             let is_half = i16::try_from(number).is_ok() || u16::try_from(number).is_ok();
             if is_half { write!(t.out, "{:#x}", number as u16) } else { write!(t.out, "{:#x}", number as u32) }
         },
-        "printFP64ImmOperand" => |t, at, _| t.literal64(t.number(at).cast_unsigned(), true),
+        "printFP64ImmOperand" => |t, at, _| write!(t.out, "{:#x}", t.number(at)),
         "printCPol" => |t, at, _| t.cache_policy(t.number(at)),
         "format" => |t, at, _| t.listed(FORMATS, t.number(at)),
         "printDim" => |t, at, _| t.listed(DIMENSIONS, t.number(at)),

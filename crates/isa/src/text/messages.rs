@@ -190,6 +190,9 @@ impl Text<'_, '_> {
     }
 
     fn version(&mut self, bits: i64) -> fmt::Result {
+        if bits & 0x1f00 != 0 {
+            return write!(self.out, "{bits:#x}");
+        }
         match self.name(VERSIONS, bits & 0x1fff) {
             Some(name) => self.out.write_str(name)?,
             None => write!(self.out, "{}", bits & 0x1fff)?,
