@@ -5,6 +5,7 @@ pub mod code_object;
 pub mod decode;
 pub mod dies;
 pub mod evaluate;
+pub mod isa;
 pub mod link_map;
 pub mod logs;
 pub mod manifest;
@@ -21,11 +22,12 @@ pub mod view;
 pub type Target = fn(&[u8]);
 
 /// All targets by their names.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("code_object", code_object::run),
     ("decode", decode::run),
     ("dies", dies::run),
     ("evaluate", evaluate::run),
+    ("isa", isa::run),
     ("link_map", link_map::run),
     ("logs", logs::run),
     ("manifest", manifest::run),

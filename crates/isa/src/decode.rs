@@ -71,7 +71,31 @@ impl Decoder {
         let literal_bytes = bytes.get(usize::from(width)..usize::from(width + rest)).unwrap_or_default();
         let mut value = [0; 16];
         value.iter_mut().zip(literal_bytes).for_each(|(to, from)| *to = *from);
-        Instruction { decoder: *self, word, literal: u128::from_le_bytes(value), row: Some(row), size: width + rest }
+        Instruction {
+            decoder: *self,
+            word,
+            literal: u128::from_le_bytes(value),
+            row: Some(row),
+            size: width + rest,
+        }
+    }
+
+    /// Mask, value and size in bytes of the words of each row of the processor: for tests that try every encoding.
+    #[doc(hidden)]
+    pub fn encodings(&self) -> impl Iterator<Item = (u128, u128, usize)> + '_ {
+        let (table, variant) = (self.table, self.index.variant);
+        (0..table.len(S::RowMasks)).filter_map(move |row| {
+            let set = 2 * usize::from(table.u8(S::RowSets, row));
+            let is_here = (table.get(S::Sets, set) | table.get(S::Sets, set + 1) << 32) >> variant & 1 == 1;
+            let (mask, high) =
+                (usize::from(table.u16(S::RowMasks, row)), usize::from(table.u16(S::RowHighs, row)));
+            let join = |section, at: usize, count: usize| {
+                (0..count).map(|i| u128::from(table.get(section, at + i)) << (32 * i)).sum::<u128>()
+            };
+            let value = u128::from(table.u32(S::RowLows, row)) | join(S::Highs, 3 * high, 3) << 32;
+            is_here
+                .then(|| (join(S::Masks, 4 * mask, 4), value, usize::from(table.u8(S::MaskWidths, mask)) / 8))
+        })
     }
 
     /// All instructions of the bytes with their offsets.

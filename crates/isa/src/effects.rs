@@ -83,6 +83,10 @@ bits! {
         GATHER = 12,
         /// Counts in the counter of vector memory.
         VM_COUNT = 13,
+        /// Counts in the counter of asynchronous transfers.
+        ASYNC_COUNT = 14,
+        /// Loads half of a register and keeps the other one.
+        D16 = 15,
     }
 }
 
@@ -120,10 +124,33 @@ pub enum Encoding {
 }
 
 const ENCODINGS: [Encoding; 27] = [
-    Encoding::Other, Encoding::Sopp, Encoding::Sopk, Encoding::Sop1, Encoding::Sop2, Encoding::Sopc, Encoding::Smem, Encoding::Ds,
-    Encoding::Flat, Encoding::Global, Encoding::Scratch, Encoding::Mubuf, Encoding::Mtbuf, Encoding::Mimg, Encoding::Vimage,
-    Encoding::Vsample, Encoding::Exp, Encoding::Vopd, Encoding::Vinterp, Encoding::LdsDirect, Encoding::Vintrp, Encoding::Vop3p,
-    Encoding::Vop3, Encoding::Vopc, Encoding::Vop2, Encoding::Vop1, Encoding::Gws,
+    Encoding::Other,
+    Encoding::Sopp,
+    Encoding::Sopk,
+    Encoding::Sop1,
+    Encoding::Sop2,
+    Encoding::Sopc,
+    Encoding::Smem,
+    Encoding::Ds,
+    Encoding::Flat,
+    Encoding::Global,
+    Encoding::Scratch,
+    Encoding::Mubuf,
+    Encoding::Mtbuf,
+    Encoding::Mimg,
+    Encoding::Vimage,
+    Encoding::Vsample,
+    Encoding::Exp,
+    Encoding::Vopd,
+    Encoding::Vinterp,
+    Encoding::LdsDirect,
+    Encoding::Vintrp,
+    Encoding::Vop3p,
+    Encoding::Vop3,
+    Encoding::Vopc,
+    Encoding::Vop2,
+    Encoding::Vop1,
+    Encoding::Gws,
 ];
 
 /// What an instruction does beside writing its operands, from LLVM's instruction descriptions.
@@ -164,10 +191,6 @@ impl Effects {
     pub(crate) fn is_wmma(&self) -> bool {
         self.modifiers & 0x30 != 0
     }
-
-    pub(crate) fn is_image(&self) -> bool {
-        self.modifiers & 0x80 != 0
-    }
 }
 
 impl Instruction {
@@ -193,7 +216,10 @@ impl Instruction {
         const SIMM16: crate::Role = crate::Role::named("simm16");
         let effects = self.effects()?;
         let is_relative = effects.flags.contains(Flags::BRANCH) || effects.flags.contains(Flags::CALL);
-        if !is_relative || effects.flags.contains(Flags::INDIRECT) || !matches!(effects.encoding, Encoding::Sopp | Encoding::Sopk) {
+        if !is_relative
+            || effects.flags.contains(Flags::INDIRECT)
+            || !matches!(effects.encoding, Encoding::Sopp | Encoding::Sopk)
+        {
             return None;
         }
         let offset = self.operand_of(SIMM16)?.number()? as i16;

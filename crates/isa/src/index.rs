@@ -60,6 +60,7 @@ pub(crate) struct Found {
 }
 
 /// The value that the bits of a field have in a word.
+#[inline]
 pub(crate) fn extract(word: u128, pieces: impl Iterator<Item = (u8, u8)>) -> u64 {
     let mut shift = 0;
     pieces.fold(0, |value, (start, len)| {
@@ -101,7 +102,9 @@ impl Index {
         let mut known_operands = vec![None; table.len(S::OperandShapes)];
         let mut known_lists = vec![None; table.len(S::ListStarts)];
         let in_set: Vec<bool> = (0..table.len(S::Sets))
-            .map(|set| (table.get(S::Sets, 2 * set) | table.get(S::Sets, 2 * set + 1) << 32) >> variant & 1 == 1)
+            .map(|set| {
+                (table.get(S::Sets, 2 * set) | table.get(S::Sets, 2 * set + 1) << 32) >> variant & 1 == 1
+            })
             .collect();
         let mut rows = Vec::new();
         for row in 0..table.len(S::RowMasks) {
@@ -172,7 +175,8 @@ impl Index {
     /// Sorts rows into slots by bits that all rows of a slot fix.
     fn arrange(&mut self, rows: &[Entry]) {
         for top in 0..1_u64 << 9 {
-            let here: Vec<&Entry> = rows.iter().filter(|row| (row.value ^ top << 23) & row.mask & 0xff80_0000 == 0).collect();
+            let here: Vec<&Entry> =
+                rows.iter().filter(|row| (row.value ^ top << 23) & row.mask & 0xff80_0000 == 0).collect();
             let common = here.iter().fold(u64::MAX, |mask, row| mask & row.mask) & 0x7f_ffff;
             let (shift, len) = longest_run(if here.is_empty() { 0 } else { common });
             self.tops.push((shift, len, self.slots.len() as u32));
@@ -185,6 +189,7 @@ impl Index {
         }
     }
 
+    #[inline]
     /// The row of a word; `available` is the number of its bytes that exist.
     pub(crate) fn find(&self, word: u128, available: usize) -> Option<Found> {
         let low = word as u64;
@@ -192,7 +197,8 @@ impl Index {
         let slot = first as usize + (low >> shift & ((1 << len) - 1)) as usize;
         let (start, end) = *self.slots.get(slot)?;
         for entry in self.entries.get(start as usize..end as usize)? {
-            if (low ^ entry.value) & entry.mask != 0 || usize::from(entry.width + entry.addresses) > available {
+            if (low ^ entry.value) & entry.mask != 0 || usize::from(entry.width + entry.addresses) > available
+            {
                 continue;
             }
             if entry.wide != u16::MAX {
@@ -239,7 +245,8 @@ impl Field {
         }
         let mut literals = vec![INVALID; 1 << bits];
         for run in table.range(S::RunStarts, kind) {
-            let (first, count) = (usize::from(table.u16(S::Runs, 2 * run)), usize::from(table.u16(S::Runs, 2 * run + 1)));
+            let (first, count) =
+                (usize::from(table.u16(S::Runs, 2 * run)), usize::from(table.u16(S::Runs, 2 * run + 1)));
             let is_literal = table.u8(S::RunShapes, 4 * run) == crate::operand::LITERAL;
             let size = if is_literal { table.u8(S::RunShapes, 4 * run + 1) } else { 0 };
             literals.iter_mut().skip(first).take(count).for_each(|literal| *literal = size);
@@ -255,13 +262,20 @@ impl Field {
 
 /// Start and length, at most 9, of the longest run of ones below bit 23.
 fn longest_run(mask: u64) -> (u8, u8) {
-    (0..23_u8).map(|start| (start, (mask >> start).trailing_ones().min(9) as u8)).max_by_key(|(_, len)| *len).unwrap_or((0, 0))
+    (0..23_u8)
+        .map(|start| (start, (mask >> start).trailing_ones().min(9) as u8))
+        .max_by_key(|(_, len)| *len)
+        .unwrap_or((0, 0))
 }
 
 /// Bytes of the addresses that the operands of a list read after the word.
 fn addresses(table: &Table<'_>, list: usize) -> u8 {
     let operands = table.range(S::ListStarts, list).map(|at| usize::from(table.u16(S::Lists, at)));
-    let runs = operands.filter_map(|operand| table.range(S::RunStarts, usize::from(table.u16(S::OperandFields, 3 * operand + 1))).next());
-    let ends = runs.filter(|run| table.u8(S::RunShapes, 4 * run) == crate::operand::ADDRESS_BYTE).map(|run| table.u32(S::RunBases, run) as u8 + 1);
+    let runs = operands.filter_map(|operand| {
+        table.range(S::RunStarts, usize::from(table.u16(S::OperandFields, 3 * operand + 1))).next()
+    });
+    let ends = runs
+        .filter(|run| table.u8(S::RunShapes, 4 * run) == crate::operand::ADDRESS_BYTE)
+        .map(|run| table.u32(S::RunBases, run) as u8 + 1);
     ends.max().map_or(0, |count| count.next_multiple_of(4))
 }

@@ -1,6 +1,7 @@
 //! Operands, read from the bits of an instruction when asked for.
 
 use crate::decode::Instruction;
+use crate::effects::Encoding;
 use crate::index::extract;
 use crate::table::{Role, Section as S};
 
@@ -119,9 +120,10 @@ impl Instruction {
         let list = table.range(S::ListStarts, self.form(0)?);
         let operand = usize::from(table.u16(S::Lists, list.clone().nth(at)?));
         let flags = table.u8(S::OperandShapes, 4 * operand + 2);
+        let role = Role(table.u8(S::OperandShapes, 4 * operand));
         Some(Operand {
-            role: Role(table.u8(S::OperandShapes, 4 * operand)),
-            value: self.widened(Role(table.u8(S::OperandShapes, 4 * operand)), self.value(operand)),
+            role,
+            value: self.with_msb(role, self.widened(role, self.value(operand))),
             is_written: flags & 1 != 0,
             tied: (flags & 2 != 0).then_some(flags >> 4),
             number_type: table.u8(S::OperandShapes, 4 * operand + 1),
@@ -130,8 +132,13 @@ impl Instruction {
 
     /// The sizes of an image instruction: of its data, and the number of its addresses with the size of the last one.
     pub(crate) fn image(&self) -> Option<(u8, u8, u8)> {
-        const FIELDS: [Role; 5] =
-            [Role::named("dmask"), Role::named("d16"), Role::named("tfe"), Role::named("dim"), Role::named("a16")];
+        const FIELDS: [Role; 5] = [
+            Role::named("dmask"),
+            Role::named("d16"),
+            Role::named("tfe"),
+            Role::named("dim"),
+            Role::named("a16"),
+        ];
         let table = self.decoder.table;
         let image = self.form(3).filter(|image| *image < usize::from(u16::MAX))?;
         let [mask, half, status, dimension, short] = FIELDS.map(|role| {
@@ -141,25 +148,37 @@ impl Instruction {
                 _ => 0,
             })
         });
-        let data = 64 * usize::from(table.u16(S::Images, 2 * image)) + (mask & 15 | (half & 1) << 4 | (status & 1) << 5);
-        let address = 32 * usize::from(table.u16(S::Images, 2 * image + 1)) + 2 * (dimension & 7 | (short & 1) << 3);
-        let sizes = (table.u8(S::ImageData, data), table.u8(S::ImageAddresses, address), table.u8(S::ImageAddresses, address + 1));
+        let data = 64 * usize::from(table.u16(S::Images, 2 * image))
+            + (mask & 15 | (half & 1) << 4 | (status & 1) << 5);
+        let address =
+            32 * usize::from(table.u16(S::Images, 2 * image + 1)) + 2 * (dimension & 7 | (short & 1) << 3);
+        let sizes = (
+            table.u8(S::ImageData, data),
+            table.u8(S::ImageAddresses, address),
+            table.u8(S::ImageAddresses, address + 1),
+        );
         // Registers beyond the last one: LLVM keeps the sizes of the encoding.
         let is_aligned = self.decoder.aligns_vgprs();
         let fits = |role: Role, dwords: u8| {
             let value = self.position(role).and_then(|at| self.field(at)).map(|operand| self.value(operand));
-            let wrong = |number: u16| number + u16::from(dwords) > 256 || is_aligned && dwords > 1 && number % 2 == 1;
-            !matches!(value, Some(Value::Register(register)) if wrong(register.number))
+            let wrong =
+                |number: u16| number + u16::from(dwords) > 256 || is_aligned && dwords > 1 && number % 2 == 1;
+            let is_same = |register: &Register| register.dwords == dwords;
+            !matches!(value, Some(Value::Register(register)) if !is_same(&register) && wrong(register.number))
         };
         const DATA: [Role; 2] = [Role::named("vdata"), Role::named("vdst")];
         let fits_data = DATA.into_iter().all(|role| fits(role, sizes.0));
-        let fits_address = if sizes.1 == 1 { [VADDR, VADDR0].into_iter().all(|role| fits(role, sizes.2)) } else { true };
+        let fits_address =
+            if sizes.1 == 1 { [VADDR, VADDR0].into_iter().all(|role| fits(role, sizes.2)) } else { true };
         (sizes.0 != 0 && sizes.1 != 0 && fits_data && fits_address).then_some(sizes)
     }
 
     /// A register of an image instruction with the size that its other fields ask for.
     fn widened(&self, role: Role, value: Value) -> Value {
         let Value::Register(register) = value else { return value };
+        if self.form(3) == Some(usize::from(u16::MAX)) {
+            return value;
+        }
         let name = role.name();
         let is_data = matches!(name, "vdata" | "vdst" | "vdata_in");
         let place = name.strip_prefix("vaddr");
@@ -175,6 +194,46 @@ impl Instruction {
         Value::Register(Register { dwords, ..register })
     }
 
+    /// A vector register with the upper bits of its number that `s_set_vgpr_msb` sets for its role.
+    fn with_msb(&self, role: Role, value: Value) -> Value {
+        let msb = u16::from(self.decoder.msb());
+        match value {
+            Value::Register(register) if msb != 0 && register.file == File::Vgpr => {
+                let has_k = [const { Role::named("imm") }, const { Role::named("immX") }]
+                    .into_iter()
+                    .any(|role| self.position(role).is_some());
+                let place = match role.name() {
+                    "src0" | "addr" | "vaddr" | "vaddr0" | "src0X" | "src0Y" | "scale_src0" => 0,
+                    // The addend of an instruction with a literal factor.
+                    "src1" | "vsrc1X"
+                        if has_k
+                            && self
+                                .mnemonic()
+                                .is_some_and(|name| name.contains("mamk") || name.contains("madmk")) =>
+                    {
+                        2
+                    }
+                    "src1" | "data0" | "vaddr1" | "vsrc1X" | "vsrc1Y" | "scale_src1" => 1,
+                    "vdata"
+                        if self.effects().is_some_and(|effects| {
+                            matches!(effects.encoding, Encoding::Flat | Encoding::Global | Encoding::Scratch)
+                        }) =>
+                    {
+                        1
+                    }
+                    "src2" | "data1" | "vaddr2" | "vsrc2X" | "vsrc2Y" => 2,
+                    "vdst" | "vdata" | "vdstX" | "vdstY" => 3,
+                    _ => return value,
+                };
+                Value::Register(Register {
+                    number: register.number | (msb >> (2 * place) & 3) << 8,
+                    ..register
+                })
+            }
+            _ => value,
+        }
+    }
+
     /// The operand of the table with a number.
     fn field(&self, at: usize) -> Option<usize> {
         let table = self.decoder.table;
@@ -186,7 +245,8 @@ impl Instruction {
     fn value(&self, operand: usize) -> Value {
         let table = self.decoder.table;
         let bits = table.range(S::BitStarts, usize::from(table.u16(S::OperandFields, 3 * operand)));
-        let field = extract(self.word, bits.map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))));
+        let field =
+            extract(self.word, bits.map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))));
         let wave64 = usize::from(table.u8(S::VariantWaves, self.decoder.index.variant) == 64);
         let kind = usize::from(table.u16(S::OperandFields, 3 * operand + 1 + wave64));
         let shape = table.u16(S::Kinds, 2 * kind);
@@ -194,7 +254,8 @@ impl Instruction {
         if shape & 1 == 1 {
             let (len, shift) = (u32::from(table.u8_pair(kind).0), u32::from(table.u8_pair(kind).1));
             let unused = 64 - len.clamp(1, 64);
-            let number = if shape & 2 == 2 { (field << unused).cast_signed() >> unused } else { field.cast_signed() };
+            let number =
+                if shape & 2 == 2 { (field << unused).cast_signed() >> unused } else { field.cast_signed() };
             let base = i64::from(table.u32(S::RunBases, runs.start).cast_signed());
             return Value::Immediate((number << shift).wrapping_add(base));
         }
@@ -207,16 +268,21 @@ impl Instruction {
             }
             let base = table.u32(S::RunBases, run);
             let [what, dwords, step, shift] = [0, 1, 2, 3].map(|at| table.u8(S::RunShapes, 4 * run + at));
-            let number = i64::from(base.cast_signed()) + i64::from(place >> shift.min(15)) * i64::from(step.cast_signed());
+            let number = i64::from(base.cast_signed())
+                + i64::from(place >> shift.min(15)) * i64::from(step.cast_signed());
             let register = |file| Value::Register(Register { file, number: number as u16, dwords, name: 0 });
             return match what {
                 0 => Value::Immediate(number),
                 1 => {
                     let constants = table.range(S::ConstantStarts, base as usize);
-                    Value::Immediate(table.get(S::Constants, constants.start + usize::from(place)).cast_signed())
+                    Value::Immediate(
+                        table.get(S::Constants, constants.start + usize::from(place)).cast_signed(),
+                    )
                 }
                 // The literal of the word itself.
-                LITERAL if dwords == 0 => Value::Literal(i64::from((self.word >> (8 * self.size()).saturating_sub(32)) as u32)),
+                LITERAL if dwords == 0 => {
+                    Value::Literal(i64::from((self.word >> (8 * self.size()).saturating_sub(32)) as u32))
+                }
                 LITERAL => Value::Literal(match base {
                     0 => i64::from(self.literal as u32),
                     1 => i64::from((self.literal as u32).cast_signed()),

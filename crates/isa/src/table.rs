@@ -89,7 +89,9 @@ impl<'a> Table<'a> {
             let at = MAGIC.len() + 4 + 8 * i;
             let bounds = u32_at(file, at).zip(u32_at(file, at + 4));
             *section = bounds
-                .and_then(|(start, len)| file.get(start as usize..(start as usize).checked_add(len as usize)?))
+                .and_then(|(start, len)| {
+                    file.get(start as usize..(start as usize).checked_add(len as usize)?)
+                })
                 .filter(|bytes| bytes.len() % (element * entry) == 0)
                 .ok_or(TableError::Length(i))?;
         }
@@ -104,29 +106,41 @@ impl<'a> Table<'a> {
         self.bytes(section).len() / (element * entry)
     }
 
+    #[inline]
     fn bytes(&self, section: Section) -> &'a [u8] {
         self.sections.get(section as usize).copied().unwrap_or_default()
     }
 
-    /// An element of a section; 0 beyond its end, which the check at the start excludes.
-    pub(crate) fn get(&self, section: Section, at: usize) -> u64 {
-        let (element, _) = SHAPES.get(section as usize).copied().unwrap_or((1, 1));
-        let bytes = self.bytes(section).get(at * element..(at + 1) * element).unwrap_or_default();
-        let mut word = [0; 8];
-        word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        u64::from_le_bytes(word)
+    /// An element of a section of elements with this size; 0 beyond its end, which the check at the start excludes.
+    #[inline]
+    fn element<const N: usize>(&self, section: Section, at: usize) -> [u8; N] {
+        self.bytes(section).get(at * N..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
     }
 
+    #[inline]
     pub(crate) fn u8(&self, section: Section, at: usize) -> u8 {
-        self.get(section, at) as u8
+        self.element::<1>(section, at)[0]
     }
 
+    #[inline]
     pub(crate) fn u16(&self, section: Section, at: usize) -> u16 {
-        self.get(section, at) as u16
+        u16::from_le_bytes(self.element(section, at))
     }
 
+    #[inline]
     pub(crate) fn u32(&self, section: Section, at: usize) -> u32 {
-        self.get(section, at) as u32
+        u32::from_le_bytes(self.element(section, at))
+    }
+
+    /// An element of a section of any size.
+    #[inline]
+    pub(crate) fn get(&self, section: Section, at: usize) -> u64 {
+        match SHAPES.get(section as usize) {
+            Some((1, _)) => self.u8(section, at).into(),
+            Some((2, _)) => self.u16(section, at).into(),
+            Some((4, _)) => self.u32(section, at).into(),
+            _ => u64::from_le_bytes(self.element(section, at)),
+        }
     }
 
     /// Number of bits of a kind, and how far they are shifted.
@@ -136,25 +150,40 @@ impl<'a> Table<'a> {
     }
 
     /// The entries that belong to an entry of a section of starts.
+    #[inline]
     pub(crate) fn range(&self, starts: Section, at: usize) -> std::ops::Range<usize> {
         self.get(starts, at) as usize..self.get(starts, at + 1) as usize
     }
 
     /// A text of a section with its starts.
     pub(crate) fn text(&self, starts: Section, bytes: Section, at: usize) -> &'a str {
-        self.bytes(bytes).get(self.range(starts, at)).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+        self.bytes(bytes)
+            .get(self.range(starts, at))
+            .and_then(|text| std::str::from_utf8(text).ok())
+            .unwrap_or_default()
     }
 
     fn check(&self) -> Result<(), TableError> {
         use Section as S;
         let starts = [
-            (S::NameStarts, S::Names), (S::StringStarts, S::Strings), (S::RoleStarts, S::Roles), (S::PrinterStarts, S::Printers),
-            (S::SpecialStarts, S::Specials), (S::VariantStarts, S::Variants), (S::ProcessorStarts, S::Processors), (S::BitStarts, S::Bits),
-            (S::RunStarts, S::Runs), (S::ConstantStarts, S::Constants), (S::ListStarts, S::Lists), (S::TemplateStarts, S::Items), (S::EnumStarts, S::Enums),
+            (S::NameStarts, S::Names),
+            (S::StringStarts, S::Strings),
+            (S::RoleStarts, S::Roles),
+            (S::PrinterStarts, S::Printers),
+            (S::SpecialStarts, S::Specials),
+            (S::VariantStarts, S::Variants),
+            (S::ProcessorStarts, S::Processors),
+            (S::BitStarts, S::Bits),
+            (S::RunStarts, S::Runs),
+            (S::ConstantStarts, S::Constants),
+            (S::ListStarts, S::Lists),
+            (S::TemplateStarts, S::Items),
+            (S::EnumStarts, S::Enums),
         ];
         for (section, of) in starts {
             let all: Vec<u64> = (0..self.len(section)).map(|at| self.get(section, at)).collect();
-            let ordered = all.first() == Some(&0) && all.is_sorted() && all.last() == Some(&(self.len(of) as u64));
+            let ordered =
+                all.first() == Some(&0) && all.is_sorted() && all.last() == Some(&(self.len(of) as u64));
             if !ordered {
                 return Err(TableError::Reference(section as usize));
             }
@@ -189,11 +218,20 @@ impl<'a> Table<'a> {
             }
         }
         let same = [
-            (S::Kinds, entries(S::RunStarts)), (S::RunShapes, self.len(S::Runs)), (S::RunBases, self.len(S::Runs)),
-            (S::OperandFields, self.len(S::OperandShapes)), (S::ItemStrings, self.len(S::Items)), (S::Masks, self.len(S::MaskWidths)),
-            (S::RowLows, self.len(S::RowMasks)), (S::RowHighs, self.len(S::RowMasks)), (S::RowForms, self.len(S::RowMasks)),
-            (S::RowMnemonics, self.len(S::RowMasks)), (S::RowSets, self.len(S::RowMasks)), (S::VariantWaves, entries(S::VariantStarts)),
-            (S::ProcessorVariants, entries(S::ProcessorStarts)), (S::SpecialNumbers, entries(S::SpecialStarts)),
+            (S::Kinds, entries(S::RunStarts)),
+            (S::RunShapes, self.len(S::Runs)),
+            (S::RunBases, self.len(S::Runs)),
+            (S::OperandFields, self.len(S::OperandShapes)),
+            (S::ItemStrings, self.len(S::Items)),
+            (S::Masks, self.len(S::MaskWidths)),
+            (S::RowLows, self.len(S::RowMasks)),
+            (S::RowHighs, self.len(S::RowMasks)),
+            (S::RowForms, self.len(S::RowMasks)),
+            (S::RowMnemonics, self.len(S::RowMasks)),
+            (S::RowSets, self.len(S::RowMasks)),
+            (S::VariantWaves, entries(S::VariantStarts)),
+            (S::ProcessorVariants, entries(S::ProcessorStarts)),
+            (S::SpecialNumbers, entries(S::SpecialStarts)),
         ];
         if let Some((section, _)) = same.into_iter().find(|(section, count)| self.len(*section) != *count) {
             return Err(TableError::Length(section as usize));
@@ -209,7 +247,8 @@ const fn word(at: usize) -> usize {
 
 /// Number of a text of the built-in file, for constants.
 const fn find(starts: Section, texts: Section, name: &str) -> Option<u16> {
-    let (starts_at, count) = (word(MAGIC.len() + 4 + 8 * starts as usize), word(MAGIC.len() + 8 + 8 * starts as usize) / 4 - 1);
+    let (starts_at, count) =
+        (word(MAGIC.len() + 4 + 8 * starts as usize), word(MAGIC.len() + 8 + 8 * starts as usize) / 4 - 1);
     let texts_at = word(MAGIC.len() + 4 + 8 * texts as usize);
     let name = name.as_bytes();
     let mut i = 0;

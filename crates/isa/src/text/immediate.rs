@@ -28,7 +28,6 @@ mod number {
     pub(super) const PACKED_BFLOAT_16: u8 = 7;
     pub(super) const PACKED_FLOAT_16: u8 = 8;
     pub(super) const PACKED_LITERAL: u8 = 9;
-    pub(super) const PACKED_INT_16: u8 = 10;
 }
 
 fn name<T: PartialEq>(bits: &T, of: impl Fn(&(&str, u16, u16, u32, u64)) -> T) -> Option<&'static str> {
@@ -36,7 +35,7 @@ fn name<T: PartialEq>(bits: &T, of: impl Fn(&(&str, u16, u16, u32, u64)) -> T) -
 }
 
 impl Text<'_, '_> {
-    pub(super) fn immediate(&mut self, operand: &Operand, number: i64, _is_literal: bool) -> fmt::Result {
+    pub(super) fn immediate(&mut self, operand: &Operand, number: i64) -> fmt::Result {
         let (low, half) = (number as u32, number as u16);
         let is_half = u32::from(half) == low;
         let kind = operand.number_type;
@@ -47,7 +46,15 @@ impl Text<'_, '_> {
             _ => (-16..=64).contains(&low.cast_signed()),
         };
         if is_small {
-            return write!(self.out, "{}", if matches!(kind, number::BITS_64 | number::FLOAT_64) { number } else { low.cast_signed().into() });
+            return write!(
+                self.out,
+                "{}",
+                if matches!(kind, number::BITS_64 | number::FLOAT_64) {
+                    number
+                } else {
+                    low.cast_signed().into()
+                }
+            );
         }
         let text = match kind {
             number::BITS_64 | number::FLOAT_64 => {
@@ -83,7 +90,8 @@ impl Text<'_, '_> {
 
     /// A literal of a 64-bit operand.
     pub(super) fn literal64(&mut self, bits: u64, is_float: bool) -> fmt::Result {
-        let has_64 = self.gpu.is_gfx1250 && !matches!(self.effects.encoding, crate::Encoding::Vop3 | crate::Encoding::Vop3p);
+        let has_64 = self.gpu.is_gfx1250
+            && !matches!(self.effects.encoding, crate::Encoding::Vop3 | crate::Encoding::Vop3p);
         let high = bits >> 32;
         let needs_64 = if is_float { bits as u32 != 0 } else { high != 0 };
         match (has_64 && needs_64, is_float) {

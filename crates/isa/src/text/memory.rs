@@ -18,7 +18,8 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
             t.offset(at, bits)
         },
         "printFlatOffset" => |t, at, _| {
-            let is_signed = t.gpu.family == 12 || matches!(t.effects.encoding, Encoding::Global | Encoding::Scratch);
+            let is_signed =
+                t.gpu.family == 12 || matches!(t.effects.encoding, Encoding::Global | Encoding::Scratch);
             let bits = match t.gpu.family {
                 10 => 12,
                 12 => 24,
@@ -27,11 +28,17 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
             t.offset(at, if is_signed { bits } else { 0 })
         },
         "printSMEMOffset" => |t, at, _| t.hex(t.number(at)),
-        "printSMRDOffset8" | "printSMRDLiteralOffset" | "printU32ImmOperand" => |t, at, _| write!(t.out, "{:#x}", t.number(at) as u32),
+        "printSMRDOffset8" | "printSMRDLiteralOffset" | "printU32ImmOperand" => {
+            |t, at, _| write!(t.out, "{:#x}", t.number(at) as u32)
+        }
         "printU16ImmOperand" => |t, at, _| {
             let number = t.number(at);
             let is_half = i16::try_from(number).is_ok() || u16::try_from(number).is_ok();
-            if is_half { write!(t.out, "{:#x}", number as u16) } else { write!(t.out, "{:#x}", number as u32) }
+            if is_half {
+                write!(t.out, "{:#x}", number as u16)
+            } else {
+                write!(t.out, "{:#x}", number as u32)
+            }
         },
         "printFP64ImmOperand" => |t, at, _| write!(t.out, "{:#x}", t.number(at)),
         "printCPol" => |t, at, _| t.cache_policy(t.number(at)),
@@ -56,7 +63,8 @@ impl Text<'_, '_> {
         let (table, variant) = (self.i.decoder.table, self.i.decoder.index.variant);
         let list = table.range(S::EnumStarts, list * table.len(S::VariantWaves) + variant);
         let at = list.clone().nth(usize::try_from(number).ok()?)?;
-        Some(table.text(S::StringStarts, S::Strings, table.u16(S::Enums, at).into())).filter(|name| !name.is_empty())
+        Some(table.text(S::StringStarts, S::Strings, table.u16(S::Enums, at).into()))
+            .filter(|name| !name.is_empty())
     }
 
     fn listed(&mut self, list: usize, number: i64) -> fmt::Result {
@@ -92,7 +100,10 @@ impl Text<'_, '_> {
             (16, self.gpu.is_gfx90a, if is_940 { " sc1" } else { " scc" }),
             (!0x1f, true, " /* unexpected cache policy bit */"),
         ];
-        names.into_iter().filter(|(bit, exists, _)| bits & bit != 0 && *exists).try_for_each(|(_, _, name)| self.out.write_str(name))
+        names
+            .into_iter()
+            .filter(|(bit, exists, _)| bits & bit != 0 && *exists)
+            .try_for_each(|(_, _, name)| self.out.write_str(name))
     }
 
     fn temporal_hint(&mut self, bits: i64) -> fmt::Result {
@@ -117,16 +128,28 @@ impl Text<'_, '_> {
             } else if has(Flags::STORE) && (is_copy || !has(Flags::LOAD)) {
                 match hint {
                     3 if scope == 0x18 => "STORE_BYPASS",
-                    hint => usize::try_from(hint).ok().and_then(|hint| STORE_HINTS.get(hint)).copied().unwrap_or_default(),
+                    hint => usize::try_from(hint)
+                        .ok()
+                        .and_then(|hint| STORE_HINTS.get(hint))
+                        .copied()
+                        .unwrap_or_default(),
                 }
             } else {
                 match hint {
                     3 if scope == 0x18 => "LOAD_BYPASS",
                     7 => "",
-                    hint => usize::try_from(hint).ok().and_then(|hint| LOAD_HINTS.get(hint)).copied().unwrap_or_default(),
+                    hint => usize::try_from(hint)
+                        .ok()
+                        .and_then(|hint| LOAD_HINTS.get(hint))
+                        .copied()
+                        .unwrap_or_default(),
                 }
             };
-            if text.is_empty() { write!(self.out, " th:{hint:#x}")? } else { write!(self.out, " th:TH_{text}")? }
+            if text.is_empty() {
+                write!(self.out, " th:{hint:#x}")?
+            } else {
+                write!(self.out, " th:TH_{text}")?
+            }
         }
         self.scope(bits)
     }

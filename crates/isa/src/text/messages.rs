@@ -23,7 +23,9 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
         },
         "version" => |t, at, _| t.version(t.number(at)),
         "printInterpAttr" => |t, at, _| write!(t.out, "attr{}", t.number(at)),
-        "printInterpAttrChan" => |t, at, _| write!(t.out, ".{}", ['x', 'y', 'z', 'w'].get((t.number(at) & 3) as usize).unwrap_or(&'x')),
+        "printInterpAttrChan" => |t, at, _| {
+            write!(t.out, ".{}", ['x', 'y', 'z', 'w'].get((t.number(at) & 3) as usize).unwrap_or(&'x'))
+        },
         "printInterpSlot" => |t, at, _| match t.number(at) {
             0 => t.out.write_str("p10"),
             1 => t.out.write_str("p20"),
@@ -59,8 +61,18 @@ impl Text<'_, '_> {
 
     fn delay(&mut self, bits: i64) -> fmt::Result {
         const INSTRUCTIONS: [&str; 12] = [
-            "NO_DEP", "VALU_DEP_1", "VALU_DEP_2", "VALU_DEP_3", "VALU_DEP_4", "TRANS32_DEP_1", "TRANS32_DEP_2", "TRANS32_DEP_3",
-            "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3",
+            "NO_DEP",
+            "VALU_DEP_1",
+            "VALU_DEP_2",
+            "VALU_DEP_3",
+            "VALU_DEP_4",
+            "TRANS32_DEP_1",
+            "TRANS32_DEP_2",
+            "TRANS32_DEP_3",
+            "FMA_ACCUM_CYCLE_1",
+            "SALU_CYCLE_1",
+            "SALU_CYCLE_2",
+            "SALU_CYCLE_3",
         ];
         const SKIPS: [&str; 6] = ["SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
         let parts = [
@@ -79,7 +91,7 @@ impl Text<'_, '_> {
     fn dependencies(&mut self, bits: i64) -> fmt::Result {
         // Name, first bit, number of bits, and whether the family has it.
         let fields = [
-            ("depctr_hold_cnt", 7, 1, self.gpu.family != 12 || self.gpu.is_gfx1250),
+            ("depctr_hold_cnt", 7, 1, true),
             ("depctr_sa_sdst", 0, 1, true),
             ("depctr_va_vdst", 12, 4, true),
             ("depctr_va_sdst", 9, 3, true),
@@ -117,11 +129,16 @@ impl Text<'_, '_> {
 
     fn message(&mut self, bits: i64) -> fmt::Result {
         const GS_OPERATIONS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
-        const SYSTEM_OPERATIONS: [&str; 5] =
-            ["", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"];
+        const SYSTEM_OPERATIONS: [&str; 5] = [
+            "",
+            "SYSMSG_OP_ECC_ERR_INTERRUPT",
+            "SYSMSG_OP_REG_RD",
+            "SYSMSG_OP_HOST_TRAP_ACK",
+            "SYSMSG_OP_TTRACE_PC",
+        ];
         let is_11 = self.gpu.family >= 11;
         let (number, operation, stream) =
-            if is_11 { (bits & 0xff, 0, 0) } else { (bits & 15, bits >> 4 & 7, bits >> 8 & 3) };
+            if is_11 { (bits & 0xff, 0, 0) } else { (bits & 15, bits >> 4 & 15, bits >> 8 & 3) };
         let encoded = number | operation << 4 | stream << 8;
         let name = self.name(MESSAGES, number);
         // The operation's name, and whether it has a stream.
@@ -129,7 +146,10 @@ impl Text<'_, '_> {
             _ if is_11 => Some((None, false)),
             2 if operation == 0 => None,
             2 | 3 => GS_OPERATIONS.get(operation as usize).map(|name| (Some(*name), operation != 0)),
-            15 => SYSTEM_OPERATIONS.get(operation as usize).filter(|name| !name.is_empty()).map(|name| (Some(*name), false)),
+            15 => SYSTEM_OPERATIONS
+                .get(operation as usize)
+                .filter(|name| !name.is_empty())
+                .map(|name| (Some(*name), false)),
             _ => (operation == 0).then_some((None, false)),
         };
         match (name, part) {
@@ -170,8 +190,12 @@ impl Text<'_, '_> {
         let group = 32 - and;
         match (and, or) {
             (31, 0) if xor.is_power_of_two() => write!(self.out, "swizzle(SWAP,{xor})"),
-            (31, 0) if xor != 0 && (xor + 1).is_power_of_two() => write!(self.out, "swizzle(REVERSE,{})", xor + 1),
-            _ if group > 1 && group.is_power_of_two() && or < group && xor == 0 => write!(self.out, "swizzle(BROADCAST,{group},{or})"),
+            (31, 0) if xor != 0 && (xor + 1).is_power_of_two() => {
+                write!(self.out, "swizzle(REVERSE,{})", xor + 1)
+            }
+            _ if group > 1 && group.is_power_of_two() && or < group && xor == 0 => {
+                write!(self.out, "swizzle(BROADCAST,{group},{or})")
+            }
             _ => {
                 self.out.write_str("swizzle(BITMASK_PERM,\"")?;
                 for bit in (0..5).rev() {
@@ -197,8 +221,15 @@ impl Text<'_, '_> {
             Some(name) => self.out.write_str(name)?,
             None => write!(self.out, "{}", bits & 0x1fff)?,
         }
-        let flags = [(0x2000, "|UC_VERSION_W64_BIT"), (0x4000, "|UC_VERSION_W32_BIT"), (0x8000, "|UC_VERSION_MDP_BIT")];
-        flags.into_iter().filter(|(bit, _)| bits & bit != 0).try_for_each(|(_, name)| self.out.write_str(name))
+        let flags = [
+            (0x2000, "|UC_VERSION_W64_BIT"),
+            (0x4000, "|UC_VERSION_W32_BIT"),
+            (0x8000, "|UC_VERSION_MDP_BIT"),
+        ];
+        flags
+            .into_iter()
+            .filter(|(bit, _)| bits & bit != 0)
+            .try_for_each(|(_, name)| self.out.write_str(name))
     }
 
     fn index_mode(&mut self, bits: i64) -> fmt::Result {
@@ -207,7 +238,9 @@ impl Text<'_, '_> {
         }
         self.out.write_str("gpr_idx(")?;
         let mut comma = "";
-        for (bit, name) in ["SRC0", "SRC1", "SRC2", "DST"].into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1) {
+        for (bit, name) in
+            ["SRC0", "SRC1", "SRC2", "DST"].into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1)
+        {
             write!(self.out, "{comma}{name}")?;
             comma = ",";
             let _ = bit;

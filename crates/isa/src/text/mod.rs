@@ -7,7 +7,7 @@ mod modifiers;
 
 use crate::decode::Instruction;
 use crate::effects::Effects;
-use crate::operand::{File, Operand, Register, Value};
+use crate::operand::{File, Register, Value};
 use crate::table::{Role, Section as S, table};
 use std::fmt;
 use std::sync::OnceLock;
@@ -39,9 +39,16 @@ struct Gpu {
 impl Gpu {
     fn new(name: &str, wave64: bool) -> Self {
         let number = name.trim_start_matches("gfx");
-        let family = if number.len() == 3 { 9 } else { number.get(..2).and_then(|two| two.parse().ok()).unwrap_or(9) };
+        let family =
+            if number.len() == 3 { 9 } else { number.get(..2).and_then(|two| two.parse().ok()).unwrap_or(9) };
         let is_gfx940 = matches!(number, "942" | "950");
-        Self { family, is_gfx90a: is_gfx940 || number == "90a", is_gfx940, is_gfx1250: matches!(number, "1250" | "1251"), wave64 }
+        Self {
+            family,
+            is_gfx90a: is_gfx940 || number == "90a",
+            is_gfx940,
+            is_gfx1250: matches!(number, "1250" | "1251"),
+            wave64,
+        }
     }
 }
 
@@ -51,7 +58,10 @@ impl fmt::Display for Instruction {
             return f.write_str("<invalid>");
         };
         let (table, variant) = (self.decoder.table, self.decoder.index.variant);
-        let gpu = Gpu::new(table.text(S::VariantStarts, S::Variants, variant), table.u8(S::VariantWaves, variant) == 64);
+        let gpu = Gpu::new(
+            table.text(S::VariantStarts, S::Variants, variant),
+            table.u8(S::VariantWaves, variant) == 64,
+        );
         f.write_str(op.mnemonic())?;
         let mut text = Text { out: f, i: self, effects, gpu };
         for item in table.range(S::TemplateStarts, template) {
@@ -94,7 +104,11 @@ fn printer(name: &str) -> Option<Printer> {
         "addresses" => |t, at, _| t.addresses(at),
         "vcc" => |t, _, _| write!(t.out, ", {}", t.vcc()),
         "vcc_first" => |t, _, _| write!(t.out, "{}, ", t.vcc()),
-        _ => return modifiers::printer(name).or_else(|| memory::printer(name)).or_else(|| messages::printer(name)),
+        _ => {
+            return modifiers::printer(name)
+                .or_else(|| memory::printer(name))
+                .or_else(|| messages::printer(name));
+        }
     })
 }
 
@@ -133,13 +147,12 @@ impl Text<'_, '_> {
         let Some(operand) = self.i.operand(at) else { return Ok(()) };
         match operand.value {
             Value::None => Ok(()),
-            Value::Register(register) => self.register(&operand, register),
-            Value::Immediate(number) => self.immediate(&operand, number, false),
-            Value::Literal(number) => self.immediate(&operand, number, true),
+            Value::Register(register) => self.register(register),
+            Value::Immediate(number) | Value::Literal(number) => self.immediate(&operand, number),
         }
     }
 
-    fn register(&mut self, _operand: &Operand, register: Register) -> fmt::Result {
+    fn register(&mut self, register: Register) -> fmt::Result {
         let prefix = match register.file {
             File::Vgpr | File::VgprLow | File::VgprHigh => "v",
             File::Agpr => "a",
@@ -150,13 +163,23 @@ impl Text<'_, '_> {
                 return self.out.write_str(name);
             }
         };
-        let first = register.number;
-        match register.file {
-            File::VgprLow => write!(self.out, "{prefix}{first}.l"),
-            File::VgprHigh => write!(self.out, "{prefix}{first}.h"),
-            _ if register.dwords == 1 => write!(self.out, "{prefix}{first}"),
-            _ => write!(self.out, "{prefix}[{first}:{}]", first + u16::from(register.dwords) - 1),
+        let (half, run) = match register.file {
+            File::VgprLow => (".l", 1),
+            File::VgprHigh => (".h", 1),
+            _ => ("", u16::from(register.dwords)),
+        };
+        let print = |out: &mut fmt::Formatter<'_>, first: u16| match run {
+            0 | 1 => write!(out, "{prefix}{first}{half}"),
+            _ => write!(out, "{prefix}[{first}:{}]", first + run - 1),
+        };
+        if register.number < 256 {
+            return print(self.out, register.number);
         }
+        // Upper bits beside the name of the lower ones.
+        print(self.out, register.number & 0xff)?;
+        self.out.write_str(" /*")?;
+        print(self.out, register.number)?;
+        self.out.write_str("*/")
     }
 
     /// A number as LLVM's `formatHex` prints it.

@@ -40,8 +40,12 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
             t.out.write_str("dpp8:")?;
             t.list((0..8).map(|lane| lanes >> (3 * lane) & 7))
         },
-        "printDppBoundCtrl" => |t, at, _| t.out.write_str(if t.number(at) == 0 { "" } else { " bound_ctrl:1" }),
-        "printDppFI" => |t, at, _| t.out.write_str(if matches!(t.number(at), 1 | 0xea) { " fi:1" } else { "" }),
+        "printDppBoundCtrl" => {
+            |t, at, _| t.out.write_str(if t.number(at) == 0 { "" } else { " bound_ctrl:1" })
+        }
+        "printDppFI" => {
+            |t, at, _| t.out.write_str(if matches!(t.number(at), 1 | 0xea) { " fi:1" } else { "" })
+        }
         "printSDWADstSel" => |t, at, _| t.sdwa("dst_sel:", at),
         "printSDWASrc0Sel" => |t, at, _| t.sdwa("src0_sel:", at),
         "printSDWASrc1Sel" => |t, at, _| t.sdwa("src1_sel:", at),
@@ -66,16 +70,22 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
             number @ 1..=10 => write!(t.out, " bitop3:{number}"),
             number => write!(t.out, " bitop3:{number:#x}"),
         },
-        "printIndexKey8bit" | "printIndexKey16bit" | "printIndexKey32bit" => |t, at, _| match t.number(at) & 7 {
-            0 => Ok(()),
-            key => write!(t.out, " index_key:{key}"),
-        },
+        "printIndexKey8bit" | "printIndexKey16bit" | "printIndexKey32bit" => {
+            |t, at, _| match t.number(at) & 7 {
+                0 => Ok(()),
+                key => write!(t.out, " index_key:{key}"),
+            }
+        }
         "printMatrixAFMT" => |t, at, _| t.matrix("a_fmt", "FMT", at, &["FP8", "BF8", "FP6", "BF6", "FP4"]),
         "printMatrixBFMT" => |t, at, _| t.matrix("b_fmt", "FMT", at, &["FP8", "BF8", "FP6", "BF6", "FP4"]),
         "printMatrixAScale" => |t, at, _| t.matrix("a_scale", "SCALE", at, &["ROW0", "ROW1"]),
         "printMatrixBScale" => |t, at, _| t.matrix("b_scale", "SCALE", at, &["ROW0", "ROW1"]),
-        "printMatrixAScaleFmt" => |t, at, _| t.matrix("a_scale_fmt", "SCALE_FMT", at, &["E8", "E5M3", "E4M3"]),
-        "printMatrixBScaleFmt" => |t, at, _| t.matrix("b_scale_fmt", "SCALE_FMT", at, &["E8", "E5M3", "E4M3"]),
+        "printMatrixAScaleFmt" => {
+            |t, at, _| t.matrix("a_scale_fmt", "SCALE_FMT", at, &["E8", "E5M3", "E4M3"])
+        }
+        "printMatrixBScaleFmt" => {
+            |t, at, _| t.matrix("b_scale_fmt", "SCALE_FMT", at, &["E8", "E5M3", "E4M3"])
+        }
         _ => return None,
     })
 }
@@ -125,7 +135,10 @@ impl Text<'_, '_> {
     /// A source with its sign.
     fn signed(&mut self, at: usize) -> fmt::Result {
         let modifiers = self.number(at);
-        let is_number = self.i.operand(at + 1).is_some_and(|operand| matches!(operand.value, Value::Immediate(_) | Value::Literal(_)));
+        let is_number = self
+            .i
+            .operand(at + 1)
+            .is_some_and(|operand| matches!(operand.value, Value::Immediate(_) | Value::Literal(_)));
         let (is_negative, is_absolute) = (modifiers & NEG != 0, modifiers & ABS != 0);
         let is_function = is_negative && !is_absolute && is_number;
         let bar = if is_absolute { "|" } else { "" };
@@ -148,11 +161,15 @@ impl Text<'_, '_> {
         ];
         const CONVERSIONS: [Op; 2] = [Op::named("v_cvt_f32_fp8"), Op::named("v_cvt_f32_bf8")];
         let of = |role| self.number_of(role).unwrap_or_default();
-        let (first, second) = (of(const { Role::named("src0_modifiers") }), of(const { Role::named("src1_modifiers") }));
+        let (first, second) =
+            (of(const { Role::named("src0_modifiers") }), of(const { Role::named("src1_modifiers") }));
         let op = self.i.op();
         let pair = if op.is_some_and(|op| PERMUTES.contains(&op)) {
             [first & OP_SEL_0, second & OP_SEL_0]
-        } else if self.gpu.family == 12 && !self.gpu.is_gfx1250 && op.is_some_and(|op| CONVERSIONS.contains(&op)) {
+        } else if self.gpu.family == 12
+            && !self.gpu.is_gfx1250
+            && op.is_some_and(|op| CONVERSIONS.contains(&op))
+        {
             [first & OP_SEL_0, first & OP_SEL_1]
         } else {
             return self.packed(" op_sel:[", OP_SEL_0);
@@ -178,7 +195,8 @@ impl Text<'_, '_> {
             if self.effects.is_wmma() || self.i.position(role).is_some() {
                 count = place;
             }
-            *source = self.number_of(modifiers).unwrap_or(if self.effects.is_wmma() { usual * bit } else { usual });
+            *source =
+                self.number_of(modifiers).unwrap_or(if self.effects.is_wmma() { usual * bit } else { usual });
         }
         let sources = sources.get(..count).unwrap_or_default();
         let has = |role| self.i.position(role).is_some();
@@ -202,17 +220,22 @@ impl Text<'_, '_> {
     fn dpp(&mut self, at: usize) -> fmt::Result {
         let control = self.number(at);
         let is_10 = self.gpu.family >= 10;
-        let is_64 = || self.i.operands().any(|operand| {
-            let name = operand.role.name();
-            matches!(name, "vdst" | "src0" | "src1") && operand.register().is_some_and(|register| register.dwords == 2)
-        });
+        let is_64 = || {
+            self.i.operands().any(|operand| {
+                let name = operand.role.name();
+                matches!(name, "vdst" | "src0" | "src1")
+                    && operand.register().is_some_and(|register| register.dwords == 2)
+            })
+        };
         if !(0x150..0x160).contains(&control) && self.gpu.is_gfx90a && is_64() {
             return self.out.write_str(" /* DP ALU dpp only supports row_newbcast */");
         }
         let lane = control & 15;
         let old = |name| if is_10 { None } else { Some(name) };
         let gone = |name: &str| match name {
-            "wave_shl" | "wave_rol" | "wave_shr" | "wave_ror" | "row_bcast" => " is not supported starting from GFX10",
+            "wave_shl" | "wave_rol" | "wave_shr" | "wave_ror" | "row_bcast" => {
+                " is not supported starting from GFX10"
+            }
             _ => "",
         };
         let (name, number) = match control {
@@ -242,11 +265,14 @@ impl Text<'_, '_> {
             0x150..=0x15f if self.gpu.is_gfx90a => (Some("row_newbcast"), lane),
             0x150..=0x15f if is_10 => (Some("row_share"), lane),
             0x150..=0x15f => {
-                let remark = " /* row_newbcast/row_share is not supported on ASICs earlier than GFX90A/GFX10 */";
+                let remark =
+                    " /* row_newbcast/row_share is not supported on ASICs earlier than GFX90A/GFX10 */";
                 return self.out.write_str(remark);
             }
             0x160..=0x16f if is_10 => (Some("row_xmask"), lane),
-            0x160..=0x16f => return self.out.write_str("/* row_xmask is not supported on ASICs earlier than GFX10 */"),
+            0x160..=0x16f => {
+                return self.out.write_str("/* row_xmask is not supported on ASICs earlier than GFX10 */");
+            }
             _ => return self.out.write_str("/* Invalid dpp_ctrl value */"),
         };
         write!(self.out, "{}:{number}", name.unwrap_or_default())
