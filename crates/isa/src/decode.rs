@@ -24,6 +24,7 @@ pub struct Instruction {
     pub(crate) literal: u128,
     pub(crate) row: Option<u16>,
     size: u8,
+    rest: u8,
 }
 
 impl Decoder {
@@ -66,7 +67,14 @@ impl Decoder {
         };
         let found = if available < 4 { None } else { self.index.find(word, available) };
         let Some(Found { row, width, rest }) = found else {
-            return Instruction { decoder: *self, word, literal: 0, row: None, size: available.min(4) as u8 };
+            return Instruction {
+                decoder: *self,
+                word,
+                literal: 0,
+                row: None,
+                size: available.min(4) as u8,
+                rest: 0,
+            };
         };
         let literal_bytes = bytes.get(usize::from(width)..usize::from(width + rest)).unwrap_or_default();
         let mut value = [0; 16];
@@ -77,6 +85,7 @@ impl Decoder {
             literal: u128::from_le_bytes(value),
             row: Some(row),
             size: width + rest,
+            rest,
         }
     }
 
@@ -116,6 +125,18 @@ impl Instruction {
     #[must_use]
     pub fn size(&self) -> usize {
         self.size.into()
+    }
+
+    /// Bytes of the literal behind the word; 0 without one, or where the word has it.
+    pub(crate) fn literal_size(&self) -> u8 {
+        self.rest
+    }
+
+    /// The bits of a literal of 32 bits.
+    pub(crate) fn literal_bits(&self) -> u64 {
+        let behind = self.literal as u32;
+        let within = (self.word >> (8 * self.size()).saturating_sub(32)) as u32;
+        u64::from(if self.rest == 0 { within } else { behind })
     }
 
     /// Whether the word is an instruction of the processor.

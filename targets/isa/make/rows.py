@@ -572,15 +572,16 @@ def variant(cpu, wave):
                             else 1 if role.startswith("vaddr") else None
                         )
                     )
+                    by_name = image and k in named and (not reg or n is not None)
                     kk = kind_of(
                         t,
                         op,
-                        image and (not reg or n is not None),
+                        by_name,
                         w,
                         [base] + bases,
                         bits,
                         k,
-                        mi if image and (not reg or n is not None) else k,
+                        mi if by_name else k,
                         len(bits) <= 10,
                         own,
                         int(n or 0),

@@ -34,7 +34,41 @@ fn name<T: PartialEq>(bits: &T, of: impl Fn(&(&str, u16, u16, u32, u64)) -> T) -
     FLOATS.iter().find(|float| of(float) == *bits).map(|float| float.0)
 }
 
+/// Whether a number of a type prints as an inline constant.
+fn is_inline(kind: u8, number: i64) -> bool {
+    let (low, half) = (number as u32, number as u16);
+    let is_half = u32::from(half) == low;
+    match kind {
+        number::DECIMAL => false,
+        number::BITS_64 | number::FLOAT_64 => {
+            (-16..=64).contains(&number) || name(&number.cast_unsigned(), |float| float.4).is_some()
+        }
+        number::FLOAT_16 | number::BFLOAT_16 => {
+            let bits =
+                |float: &(&str, u16, u16, u32, u64)| if kind == number::FLOAT_16 { float.1 } else { float.2 };
+            (-16..=64).contains(&half.cast_signed()) || name(&half, bits).is_some()
+        }
+        _ if (-16..=64).contains(&low.cast_signed()) => true,
+        number::PACKED_BFLOAT_16 => is_half && name(&half, |float| float.2).is_some(),
+        number::PACKED_FLOAT_16 => is_half && name(&half, |float| float.1).is_some(),
+        number::PACKED_LITERAL => false,
+        _ => name(&low, |float| float.3).is_some(),
+    }
+}
+
 impl Text<'_, '_> {
+    /// A literal: marked if its number would print as an inline constant.
+    pub(super) fn literal(&mut self, operand: &Operand, number: i64) -> fmt::Result {
+        let is_64 = matches!(operand.number_type, number::BITS_64 | number::FLOAT_64);
+        let is_wide = self.i.literal_size() == 8;
+        match (is_inline(operand.number_type, number), is_wide) {
+            (true, true) if is_64 => write!(self.out, "lit64({number:#x})"),
+            (false, true) if is_64 => write!(self.out, "{number:#x}"),
+            (true, false) => write!(self.out, "lit({:#x})", self.i.literal_bits()),
+            _ => self.immediate(operand, number),
+        }
+    }
+
     pub(super) fn immediate(&mut self, operand: &Operand, number: i64) -> fmt::Result {
         let (low, half) = (number as u32, number as u16);
         let is_half = u32::from(half) == low;

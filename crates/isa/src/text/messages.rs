@@ -91,7 +91,7 @@ impl Text<'_, '_> {
     fn dependencies(&mut self, bits: i64) -> fmt::Result {
         // Name, first bit, number of bits, and whether the family has it.
         let fields = [
-            ("depctr_hold_cnt", 7, 1, true),
+            ("depctr_hold_cnt", 7, 1, !self.gpu.is_gfx101),
             ("depctr_sa_sdst", 0, 1, true),
             ("depctr_va_vdst", 12, 4, true),
             ("depctr_va_sdst", 9, 3, true),
@@ -129,16 +129,11 @@ impl Text<'_, '_> {
 
     fn message(&mut self, bits: i64) -> fmt::Result {
         const GS_OPERATIONS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
-        const SYSTEM_OPERATIONS: [&str; 5] = [
-            "",
-            "SYSMSG_OP_ECC_ERR_INTERRUPT",
-            "SYSMSG_OP_REG_RD",
-            "SYSMSG_OP_HOST_TRAP_ACK",
-            "SYSMSG_OP_TTRACE_PC",
-        ];
+        const SYSTEM_OPERATIONS: [&str; 5] =
+            ["", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "", "SYSMSG_OP_TTRACE_PC"];
         let is_11 = self.gpu.family >= 11;
         let (number, operation, stream) =
-            if is_11 { (bits & 0xff, 0, 0) } else { (bits & 15, bits >> 4 & 15, bits >> 8 & 3) };
+            if is_11 { (bits & 0xff, 0, 0) } else { (bits & 15, bits >> 4 & 7, bits >> 8 & 3) };
         let encoded = number | operation << 4 | stream << 8;
         let name = self.name(MESSAGES, number);
         // The operation's name, and whether it has a stream.

@@ -33,6 +33,8 @@ struct Gpu {
     /// GFX940 and later members of CDNA.
     is_gfx940: bool,
     is_gfx1250: bool,
+    /// GFX10.1.
+    is_gfx101: bool,
     wave64: bool,
 }
 
@@ -47,6 +49,7 @@ impl Gpu {
             is_gfx90a: is_gfx940 || number == "90a",
             is_gfx940,
             is_gfx1250: matches!(number, "1250" | "1251"),
+            is_gfx101: number.starts_with("101"),
             wave64,
         }
     }
@@ -148,7 +151,8 @@ impl Text<'_, '_> {
         match operand.value {
             Value::None => Ok(()),
             Value::Register(register) => self.register(register),
-            Value::Immediate(number) | Value::Literal(number) => self.immediate(&operand, number),
+            Value::Immediate(number) => self.immediate(&operand, number),
+            Value::Literal(number) => self.literal(&operand, number),
         }
     }
 
