@@ -277,6 +277,11 @@ fn code_of_the_fixtures_is_as_objdump_has_it() {
             count += 1;
             let instruction = decoder.decode(&bytes);
             let (ours, theirs) = (instruction.to_string(), without_remarks(text.trim()));
+            // A branch to another function: objdump prints the name of the target.
+            let to_symbol = instruction.target(0).is_some() && theirs.split(' ').nth(1).is_some_and(|to| to.parse::<u32>().is_err());
+            if to_symbol && theirs.split(' ').next() == ours.split(' ').next() {
+                continue;
+            }
             if (ours.trim() != theirs || instruction.size() != bytes.len()) && failures.len() < 20 {
                 failures.push(format!("{name}\n  objdump {theirs}\n  ours    {ours}"));
             }

@@ -58,7 +58,7 @@ impl Gpu {
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(op), Some(effects), Some(template)) = (self.op(), self.effects(), self.form(1)) else {
-            return f.write_str("<invalid>");
+            return invalid(f, &self.word.to_le_bytes(), self.size());
         };
         let (table, variant) = (self.decoder.table, self.decoder.index.variant);
         let gpu = Gpu::new(
@@ -76,6 +76,16 @@ impl fmt::Display for Instruction {
         }
         Ok(())
     }
+}
+
+/// A word that is no instruction, as llvm-objdump prints it.
+fn invalid(f: &mut fmt::Formatter<'_>, bytes: &[u8], size: usize) -> fmt::Result {
+    if let (4, Some(word)) = (size, bytes.first_chunk()) {
+        return write!(f, ".long {:#010x}", u32::from_le_bytes(*word));
+    }
+    f.write_str(".byte")?;
+    let bytes = bytes.iter().take(size).enumerate();
+    bytes.into_iter().try_for_each(|(at, byte)| write!(f, "{} {byte:#04x}", if at == 0 { "" } else { "," }))
 }
 
 /// The printers by their number in the table.
