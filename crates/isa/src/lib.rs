@@ -26,3 +26,4 @@ pub use decode::{Decoder, Instruction, VgprMsb};
 pub use effects::{Effects, Encoding, Flags, Implicit};
 pub use operand::{File, Operand, Register, Value};
 pub use table::{Op, Role, TableError, check};
+pub use text::OperandText;

@@ -6,7 +6,7 @@
     reason = "a test fails by panics, and prints what it compared"
 )]
 
-use amdgpu_isa::{Decoder, Instruction};
+use amdgpu_isa::{Decoder, Flags, Instruction, Op, VgprMsb};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -261,8 +261,12 @@ fn code_of_the_fixtures_is_as_objdump_has_it() {
         let processor = format!("gfx{}", processor.trim_end_matches("w64"));
         let wave = if processor.len() == 6 { 64 } else { 32 };
         let Some(decoder) = Decoder::new(&processor, wave) else { continue };
+        let mut msb = VgprMsb::default();
         let output = Command::new("llvm-objdump-22").arg("-d").arg(file).output().unwrap();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
+            if line.ends_with(">:") {
+                msb = VgprMsb::default();
+            }
             let Some((text, code)) = line.split_once("// ") else { continue };
             let Some((_, code)) = code.split_once(": ") else { continue };
             let hex = code
@@ -270,15 +274,21 @@ fn code_of_the_fixtures_is_as_objdump_has_it() {
                 .take_while(|part| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit()));
             let bytes: Vec<u8> =
                 hex.flat_map(|part| u32::from_str_radix(part, 16).unwrap().to_le_bytes()).collect();
-            // Instructions behind `s_set_vgpr_msb` print other numbers beside their registers.
-            if bytes.is_empty() || text.contains(" /*") {
+            if bytes.is_empty() {
                 continue;
             }
             count += 1;
-            let instruction = decoder.decode(&bytes);
+            let instruction = decoder.with_msb(msb).decode(&bytes);
+            // LLVM follows `s_set_vgpr_msb` to the end of the block.
+            if instruction.op() == Some(S_SET_VGPR_MSB) {
+                msb = VgprMsb(bytes[0]);
+            } else if instruction.effects().is_some_and(|effects| effects.flags.contains(Flags::TERMINATOR)) {
+                msb = VgprMsb::default();
+            }
             let (ours, theirs) = (instruction.to_string(), without_remarks(text.trim()));
             // A branch to another function: objdump prints the name of the target.
-            let to_symbol = instruction.target(0).is_some() && theirs.split(' ').nth(1).is_some_and(|to| to.parse::<u32>().is_err());
+            let to_symbol = instruction.target(0).is_some()
+                && theirs.split(' ').nth(1).is_some_and(|to| to.parse::<u32>().is_err());
             if to_symbol && theirs.split(' ').next() == ours.split(' ').next() {
                 continue;
             }
@@ -291,6 +301,8 @@ fn code_of_the_fixtures_is_as_objdump_has_it() {
     assert!(count > 10_000, "{count}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+const S_SET_VGPR_MSB: Op = Op::named("s_set_vgpr_msb");
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

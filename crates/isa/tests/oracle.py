@@ -10,7 +10,8 @@ import os
 import resource
 import sys
 
-RECORD, SLOT = 20, 512
+# Bytes of a word, of the answer to one, and words of one child process: a process with much shared memory forks slowly.
+RECORD, SLOT, CHUNK = 20, 512, 20_000
 
 
 def disassembler(processor, wave):
@@ -28,13 +29,10 @@ def disassembler(processor, wave):
     return lambda word, text: decode(context, word, len(word), 0, text, SLOT - 8)
 
 
-def main(processor, wave, words, out):
-    with open(words, "rb") as file:
-        words = file.read()
+def answers(decode, words):
+    """The answers to a few words."""
     count = len(words) // RECORD
     shared = mmap.mmap(-1, 8 + SLOT * count)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    decode = disassembler(processor, int(wave))
     at = 0
     while at < count:
         child = os.fork()
@@ -52,10 +50,17 @@ def main(processor, wave, words, out):
         crashed = int.from_bytes(shared[0:8], "little")
         shared[8 + SLOT * crashed : 9 + SLOT * crashed] = b"!"
         at = crashed + 1
-    with open(out, "wb") as file:
-        for i in range(count):
-            slot = shared[8 + SLOT * i : 8 + SLOT * (i + 1)]
-            file.write(slot[: slot.index(0)] + b"\n")
+    for i in range(count):
+        slot = shared[8 + SLOT * i : 8 + SLOT * (i + 1)]
+        yield slot[: slot.index(0)]
+
+
+def main(processor, wave, words, out):
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    decode = disassembler(processor, int(wave))
+    with open(words, "rb") as words, open(out, "wb") as out:
+        while some := words.read(RECORD * CHUNK):
+            out.writelines(answer + b"\n" for answer in answers(decode, some))
 
 
 main(*sys.argv[1:])

@@ -53,3 +53,20 @@ DPP, SDWA, PACKED, OP_SEL, WMMA, SWMMAC, MAI = 15, 14, 49, 42, 59, 63, 54
 # Flags of effects.rs, in order: bits of MCInstrDesc's flags, then of TSFlags.
 DESCRIPTION_FLAGS = (19, 20, 10, 11, 7, 5, 8, 9)
 TARGET_FLAGS = (57, 58, 33, 34, 37, 32, 41, 60)
+
+
+# Encodings whose opcodes have no names of operands: roles by the number of operands that the encoding has.
+SOP1, VINTRP = 2, 13
+UNNAMED = {
+    (SOP1, 2): ("sdst", "src0"),
+    (VINTRP, 4): ("vdst", "src0", "attr", "attrchan"),
+    (VINTRP, 5): ("vdst", "vdst_in", "src0", "attr", "attrchan"),
+}
+
+
+def roles(description, operands):
+    """Roles of operands of which none has a name."""
+    bit = next((bit for bit in (SOP1, VINTRP) if description["target"] >> bit & 1), None)
+    if bit == SOP1 and len(operands) == 1:
+        return ("sdst" if operands[0][3] else "src0",)
+    return UNNAMED.get((bit, len(operands)))

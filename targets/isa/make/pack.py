@@ -1,464 +1,277 @@
-"""Columns of the table file from the rows of all processors."""
+"""Columns of the table file from the rows of all processors (targets/isa/README.md has the layout)."""
 
-from templates import *
+import re
+import struct
 
-TYPES = {
-    0: 0,
-    4: 0,
-    1: 1,
-    2: 1,
-    13: 1,
-    14: 2,
-    15: 3,
-    16: 1,
-    17: 4,
-    18: 5,
-    19: 6,
-    20: 7,
-    21: 8,
-    22: 9,
-    23: 10,
-    24: 1,
-    25: 1,
-    26: 1,
-    27: 3,
-    28: 1,
-    29: 2,
-    30: 5,
-    31: 6,
-    32: 1,
-    33: 4,
-    34: 10,
-    35: 7,
-    36: 8,
-    37: 1,
-    41: 1,
-    42: 1,
-    43: 4,
-}
-# what a run holds
-WHAT = {"imm": 0, "const": 1, "lit": 2, "v": 3, "a": 4, "s": 5, "ttmp": 6, "special": 7, "v.l": 8, "v.h": 9, "none": 10, "nsa": 11}
-PRINTERS = []
-PROCESSORS = "gfx900,gfx902,gfx909,gfx90c gfx904 gfx906 gfx908 gfx90a gfx942,gfx940,gfx941 gfx950 gfx1010 gfx1011,gfx1012 gfx1013 gfx1030,gfx1031,gfx1032,gfx1033,gfx1034,gfx1035,gfx1036 gfx1100,gfx1101,gfx1102,gfx1103 gfx1150,gfx1151,gfx1152,gfx1153 gfx1200,gfx1201 gfx1250 gfx1251"
+import names
+from leaves import ORDER, TAIL
+from probe import Target, Words
+from templates import template, with_addresses
+
 # The first of each group has tables of its own, and LLVM decodes the others as it. LLVM 22 no longer knows gfx940 and gfx941.
-BASES = [group.split(",")[0] for group in PROCESSORS.split()]
+PROCESSORS = [
+    group.split(",")
+    for group in "gfx900,gfx902,gfx909,gfx90c gfx904 gfx906 gfx908 gfx90a gfx942,gfx940,gfx941 gfx950 gfx1010 gfx1011,gfx1012 gfx1013 "
+    "gfx1030,gfx1031,gfx1032,gfx1033,gfx1034,gfx1035,gfx1036 gfx1100,gfx1101,gfx1102,gfx1103 gfx1150,gfx1151,gfx1152,gfx1153 "
+    "gfx1200,gfx1201 gfx1250 gfx1251".split()
+]
+MAGIC = b"AMDISA1\0"
+NONE = 0xFFFF
+# What a run of values holds: crates/isa/src/operand.rs.
+WHAT = {what: number for number, what in enumerate(["imm", "const", "lit", "v", "a", "s", "ttmp", "special", "v.l", "v.h", "none", "nsa"])}
+# Registers of effects.rs, in order.
 IMPLICIT = ["EXEC", "VCC", "SCC", "M0", "MODE", "FLAT_SCR", "ASYNCcnt", "TENSORcnt", "VCC_LO", "VCC_HI", "EXEC_LO", "EXEC_HI"]
-
-
-class Pool:
-    def __init__(s):
-        s.d = {}
-        s.l = []
-
-    def __call__(s, x):
-        if x not in s.d:
-            s.d[x] = len(s.l)
-            s.l.append(x)
-        return s.d[x]
-
-
-def flags(d):
-    f, ts = d["flags"], d["ts"]
-    b = lambda n: f >> n & 1
-    out = 0
-    for i, n in enumerate((19, 20, 10, 11, 7, 5, 8, 9)):
-        out |= b(n) << i  # load store branch indirect call return barrier terminator
-    for i, n in enumerate((57, 58, 33, 34, 37, 32, 41, 60)):
-        out |= (ts >> n & 1) << (8 + i)  # atomic no return, atomic return, 33.., see README
-    return out
-
-
-def encoding(name, ts):
-    b = lambda n: ts >> n & 1
-    order = [
-        ("sopp", 6),
-        ("sopk", 5),
-        ("sop1", 2),
-        ("sop2", 3),
-        ("sopc", 4),
-        ("smem", 19),
-        ("ds", 25),
-        ("flat", 24),
-        ("mubuf", 17),
-        ("mtbuf", 18),
-        ("mimg", 20),
-        ("vimage", 21),
-        ("vsample", 22),
-        ("exp", 23),
-        ("vopd", 30),
-        ("vinterp", 29),
-        ("ldsdir", 28),
-        ("vintrp", 13),
-        ("vop3p", 12),
-        ("vop3", 10),
-        ("vopc", 9),
-        ("vop2", 8),
-        ("vop1", 7),
-    ]
-    for n, k in order:
-        if b(k):
-            if n == "flat":
-                return "global" if b(51) else "scratch" if b(56) else "flat"
-            if n == "mtbuf":
-                return n
-            if n == "mubuf" and b(18):
-                return "mtbuf"
-            if n == "ds" and b(62):
-                return "gws"
-            return n
-    return "other"
-
-
-ENC = [
-    "other",
-    "sopp",
-    "sopk",
-    "sop1",
-    "sop2",
-    "sopc",
-    "smem",
-    "ds",
-    "flat",
-    "global",
-    "scratch",
-    "mubuf",
-    "mtbuf",
-    "mimg",
-    "vimage",
-    "vsample",
-    "exp",
-    "vopd",
-    "vinterp",
-    "ldsdir",
-    "vintrp",
-    "vop3p",
-    "vop3",
-    "vopc",
-    "vop2",
-    "vop1",
-    "gws",
+ENCODINGS = (
+    "other sopp sopk sop1 sop2 sopc smem ds flat global scratch mubuf mtbuf mimg vimage vsample exp vopd vinterp ldsdir vintrp vop3p vop3 vopc "
+    "vop2 vop1 gws"
+).split()
+# Names of numbers: printer, role, mnemonics that have it, how many numbers, and the name in the text.
+ENUMERATIONS = [
+    ("printHwreg", "s_getreg_b32", 64, r"hwreg\(([A-Z]\w*)\)"),
+    ("printSendMsg", "s_sendmsg", 256, r"sendmsg\(([A-Z]\w*)"),
+    ("format", "tbuffer_load_", 128, r"( format:\S+)"),
+    ("printDim", "image_load", 8, r"( dim:\S+)"),
+    ("printExpTgt", "exp", 64, r"(?:exp|export)( \S+)"),
+    ("version", "s_version", 256, r"(UC_\w+)"),
 ]
 
 
-def modifiers(ts):
-    b = lambda n: ts >> n & 1
-    return b(15) | b(14) << 1 | b(49) << 2 | b(42) << 3 | b(59) << 4 | b(63) << 5 | b(54) << 6  # dpp sdwa packed op_sel wmma swmmac mai
+def variants():
+    """Processor and wave size of each table."""
+    for processor, *_ in PROCESSORS:
+        yield from ((processor, wave) for wave in ((64,) if processor.startswith("gfx9") else (32,) if processor.startswith("gfx125") else (32, 64)))
+
+
+class Pool(dict):
+    """Numbers for different things, in the order of their first use."""
+
+    def __call__(self, thing):
+        return self.setdefault(thing, len(self))
+
+
+def pieces(bits):
+    """Bits as runs of (start, length)."""
+    found = []
+    for bit in bits:
+        if found and sum(found[-1]) == bit:
+            found[-1] = found[-1][0], found[-1][1] + 1
+        else:
+            found.append((bit, 1))
+    return tuple(found)
+
+
+def effects(description, is_image):
+    """Implicit reads and writes, flags, encoding and modifiers of an opcode."""
+    flags, target = description["flags"], description["target"]
+    bits = [flags >> bit & 1 for bit in names.DESCRIPTION_FLAGS] + [target >> bit & 1 for bit in names.TARGET_FLAGS]
+    has = lambda bit: target >> bit & 1
+    encoding = next((name for name, bit in names.ENCODINGS if has(bit)), "other")
+    if encoding == "flat":
+        encoding = "global" if has(names.GLOBAL) else "scratch" if has(names.SCRATCH) else "flat"
+    elif encoding == "mubuf" and has(names.MTBUF):
+        encoding = "mtbuf"
+    elif encoding == "ds" and has(names.GWS):
+        encoding = "gws"
+    modifiers = [has(bit) for bit in (names.DPP, names.SDWA, names.PACKED, names.OP_SEL, names.WMMA, names.SWMMAC, names.MAI)] + [is_image]
+    joined = lambda bits: sum(bit << place for place, bit in enumerate(bits))
+    registers = lambda some: sum(1 << IMPLICIT.index(register) for register in set(some))
+    return registers(description["reads"]), registers(description["writes"]), joined(bits), ENCODINGS.index(encoding), joined(modifiers)
+
+
+def merged(data, order):
+    """Rows of equal words and fields of all variants: (row, values for wave32, values for wave64, variants)."""
+    found = {}
+    for number, variant in enumerate(order):
+        for row in data[variant]:
+            fields = tuple((role, pieces(bits), is_written, constraints, type_) for role, bits, _, is_written, constraints, type_ in row["operands"])
+            key = ORDER.index(row["table"]), row["place"], row["mask"], row["value"], row["width"], row["op"], fields, row["image"]
+            found.setdefault(key, (row, {}))[1][number] = tuple(values for _, _, values, *_ in row["operands"])
+    result = []
+    for key, (row, values) in found.items():
+        groups = {}
+        for number, own in values.items():
+            processor, wave = order[number]
+            other = values.get(order.index((processor, 96 - wave)) if (processor, 96 - wave) in order else None, own)
+            groups.setdefault((own, other) if wave == 32 else (other, own), []).append(number)
+        result += [(key, row, *both, frozenset(numbers)) for both, numbers in sorted(groups.items(), key=lambda group: -len(group[1]))]
+    result.sort(key=lambda one: (*one[0][:2], one[0][3], sorted(one[4]), repr(one[0])))
+    return result
+
+
+def enumerations(data, order, printed):
+    """The names that numbers of operands have, by enumeration and variant."""
+    result = []
+    for printer, mnemonic, count, pattern in ENUMERATIONS:
+        for variant in order:
+            target, texts = Target(*variant), []
+            has = lambda row: printed[row["op"]][0].startswith(mnemonic) and any(item[0] == printer for item in printed[row["op"]][2])
+            row = next((row for row in data[variant] if has(row)), None)
+            if row:
+                operand = next(item[1] for item in printed[row["op"]][2] if item[0] == printer)
+                operands = target.decode(Words.bytes(row["base"], row["width"]) + TAIL)[3]
+                texts = [number_name(target, row, printer, operands, operand, number, pattern) for number in range(count)]
+            while texts and not texts[-1]:
+                texts.pop()
+            result.append(tuple(texts))
+    return result
+
+
+def number_name(target, row, printer, operands, operand, number, pattern):
+    """The name of a number; "" if it has none."""
+
+    def text(value):
+        some = [(1 if kind == 1 else 2, old) for kind, old in operands]
+        some[operand] = (2, value)
+        return target.print(row["op"], some) or ""
+
+    if printer == "version":
+        # An expression, which only the decoder makes.
+        decoded = target.decode(Words.bytes(row["base"] & ~0xFFFF | number, row["width"]) + TAIL, True)
+        texts = [decoded[4] if decoded[0] > 0 else ""]
+    elif printer == "printHwreg":
+        texts = [text(number | 31 << 11)]
+    elif printer == "printSendMsg":
+        # Some messages have a name beside an operation only.
+        texts = [text(number | operation << 4) for operation in range(8)]
+    else:
+        texts = [text(number)]
+    return next((match[1] for match in map(re.compile(pattern).search, texts) if match), "")
+
+
+class File:
+    """The sections, in order."""
+
+    def __init__(self):
+        self.sections = []
+
+    def numbers(self, form, numbers):
+        wrap = {"B": 0xFF, "H": 0xFFFF, "I": 0xFFFFFFFF, "q": None}[form]
+        numbers = [number & wrap if wrap else number - (1 << 64) if number >> 63 == 1 else number for number in numbers]
+        self.sections.append(struct.pack(f"<{len(numbers)}{form}", *numbers))
+
+    def starts(self, form, things):
+        """The start of each of some sequences, and the end."""
+        starts = [0]
+        for thing in things:
+            starts.append(starts[-1] + len(thing))
+        self.numbers(form, starts)
+
+    def texts(self, texts):
+        self.starts("I", [text.encode() for text in texts])
+        self.sections.append("".join(texts).encode())
+
+    def bytes(self):
+        head = MAGIC + struct.pack("<I", len(self.sections))
+        body, table, start = b"", b"", len(head) + 8 * len(self.sections)
+        for section in self.sections:
+            body += bytes(-(start + len(body)) % 4)
+            table += struct.pack("<II", start + len(body), len(section))
+            body += section
+        return head + table + body
 
 
 def pack(data):
-    "The file of the rows of all processors: {(processor, wave): rows}"
-    V = list(data)
-    strings = Pool()
-    masks = Pool()
-    bitsp = Pool()
-    kinds = Pool()
-    consts = Pool()
-    specials = Pool()
-    operands = Pool()
-    lists = Pool()
-    templates = Pool()
-    mnems = Pool()
-    effects = Pool()
-    sets = Pool()
-    roles = Pool()
-    images = Pool()
-    idata = Pool()
-    iaddr = Pool()
-    forms = Pool()
-    highs = Pool()
-    printers = Pool()
-    roles("")
-    merged = {}
-    tr = {}
+    """The file of the rows of all variants: {(processor, wave): rows}."""
+    order = list(data)
+    strings, masks, fields, kinds, constants, specials, operands, lists = (Pool() for _ in range(8))
+    templates, mnemonics, all_effects, sets, roles, printers, images, image_data, image_addresses, forms, highs = (Pool() for _ in range(11))
+    printed, descriptions = {}, {}
+    for variant in order:
+        target = Target(*variant)
+        for row in data[variant]:
+            if not any(role for role, *_ in row["operands"]):
+                found = names.roles(target.description(row["op"]), row["operands"])
+                row["operands"] = [(role, *rest) for role, (_, *rest) in zip(found, row["operands"])] if found else row["operands"]
+            if row["op"] not in printed:
+                decoded = target.decode(Words.bytes(row["base"], row["width"]) + TAIL)
+                printed[row["op"]], descriptions[row["op"]] = template(target, row["op"], decoded[3]), target.description(row["op"])
 
-    def pieces(bits):
-        p = []
-        for b in bits:
-            if p and p[-1][0] + p[-1][1] == b:
-                p[-1][1] += 1
-            else:
-                p.append([b, 1])
-        return tuple(map(tuple, p))
-
-    # kinds of wave64 beside those of wave32
-    for vi, v in enumerate(V):
-        t = T(
-            *(
-                v[0],
-                (
-                    ""
-                    if family(v[0]) == 9 or v[0].startswith("gfx125")
-                    else ("+wavefrontsize64,-wavefrontsize32" if v[1] == 64 else "+wavefrontsize32,-wavefrontsize64")
-                ),
-            )
-        )
-        for r in data[v]:
-            op = r["op"]
-            d = t.desc(op)
-            if (op) not in tr:
-                dd = t.dec(r["base"].to_bytes(r["w"] // 8, "little") + TAIL)
-                tr[op] = tracer(t, op, dd[3]), t.name(op)
-            key = (
-                ORDER.index(r["table"]),
-                r["idx"],
-                r["m"],
-                r["v"],
-                r["w"],
-                op,
-                tuple((o[0], pieces(o[1]), o[3], o[4], o[5], len(o[1])) for o in r["ops"]),
-            )
-            e = merged.setdefault(key + (r["img"],), {"v": {}, "d": d, "image": r["image"]})
-            e["v"][vi] = tuple(o[2] for o in r["ops"])
-    print("rows by fields", len(merged))
-    # split rows of equal fields by kinds: wave64 of a processor may differ by a kind's alternative
-    rows = []
-    pairs = {(a, b) for a, (c, w) in enumerate(V) for b, (c2, w2) in enumerate(V) if c == c2 and w == 32 and w2 == 64}
-    for key, e in merged.items():
-        groups = {}
-        for vi, ks in e["v"].items():
-            c, w = V[vi]
-            mate = next((b for a, b in pairs if a == vi), None) if w == 32 else next((a for a, b in pairs if b == vi), None)
-            if mate in e["v"]:
-                k32, k64 = (ks, e["v"][mate]) if w == 32 else (e["v"][mate], ks)
-            else:
-                k32 = k64 = ks
-            groups.setdefault((k32, k64), set()).add(vi)
-        # a processor of one wave size takes whichever alternative fits
-        for (k32, k64), vs in sorted(groups.items(), key=lambda g: -len(g[1])):
-            rows.append((key, e, k32, k64, frozenset(vs)))
-    rows.sort(key=lambda r: (r[0][0], r[0][1], r[0][3], sorted(r[4]), repr(r[0])))
-    print("rows", len(rows))
-
-    def kind(k):
-        if k is None:
-            return (0, 0, ())
-        if k[0] == "lin":
-            c = k[4]
-            c = c - (1 << 64) if c >> 63 else c
-            return (1 | (2 if k[2] else 0), k[1] | k[3] << 8, ((0, 0, "imm", 0, 0, c, 0),))
-        rs = []
-        for first, count, what, width, step, base, sh in k[2]:
-            if what == "const":
-                base = consts(base)
-            elif what == "special":
-                base = specials(base)
-            elif what == "lit":
-                width = min(width, 8) if isinstance(width, int) else 0
-            elif what == "imm":
-                width = 0
+    def kind(values):
+        if values[0] == "lin":
+            _, bits, is_signed, shift, constant = values
+            return 1 | is_signed << 1, bits | shift << 8, ((0, 0, "imm", 0, 0, constant - (1 << 64) if constant >> 63 else constant, 0),)
+        runs = []
+        for first, count, what, dwords, step, base, shift in values[2]:
             if what == "imm" and not -(2**31) <= base < 2**31:
-                what = "const"
-                base = consts((base,))
-            rs.append((first, count, what, width, step, base, sh))
-        return (0, k[1], tuple(rs))
+                what, base = "const", (base,)
+            if what in ("const", "special"):
+                base = (constants if what == "const" else specials)(base)
+            runs.append((first, count, what, 0 if what == "imm" else dwords, step, base, shift))
+        return 0, values[1], tuple(runs)
 
-    R = []
-    for key, e, k32, k64, vs in rows:
-        ti, idx, m, v, w, op, ops, img = key
-        (base, second, items), name = tr[op]
-        d = e["d"]
-        ol = []
-        tied = [(x[3] >> 4 & 0xF) if x[3] & 1 else None for x in ops]
-        for o, a, b in zip(ops, k32, k64):
-            role, pc, isdef, cons, ty, nb = o
-            ol.append(
-                operands(
-                    (
-                        roles(role),
-                        bitsp(pc),
-                        kinds(kind(a)),
-                        kinds(kind(b)),
-                        TYPES.get(ty, 15),
-                        (1 if isdef else 0) | (cons & 1) << 1 | ((cons >> 4 & 0xF) if cons & 1 else 0) << 4,
-                    )
-                )
-            )
-        if base == "s_version":
-            items = tuple(("version",) + x[1:] if x[0] != "text" else x for x in items)
-        if e["image"]:
-            its = []
-            state = 0
-            for x in items:
-                if x[0] == "text" and x[1].endswith("["):
-                    its.append(("text", x[1][:-1])) if x[1][:-1] else None
-                    state = 1
-                elif state == 1 and x[0] == "printOperand":
-                    its.append(("addresses", x[1], ""))
-                    state = 2
-                elif state == 2 and x[0] == "text" and x[1].startswith("]"):
-                    its.append(("text", x[1][1:])) if x[1][1:] else None
-                    state = 0
-                elif state == 2:
-                    pass
-                else:
-                    its.append(x)
-            items = tuple(its)
-        tpl = templates(tuple((printers(x[0]), x[1] if x[0] != "text" else 0, strings(x[2] if x[0] != "text" else x[1])) for x in items))
-        eff = effects(
-            (
-                sum(1 << IMPLICIT.index(r) for r in set(d["uses"])),
-                sum(1 << IMPLICIT.index(r) for r in set(d["idefs"])),
-                flags(d),
-                ENC.index(encoding(name, d["ts"])),
-                modifiers(d["ts"]) | (128 if e["image"] else 0),
-            )
+    def flags(is_written, constraints):
+        # Bit 0 of LLVM's constraints: tied; bits 4 to 7: the operand to which.
+        return is_written | (constraints & 1) << 1 | (constraints >> 4 & 15 if constraints & 1 else 0) << 4
+
+    roles("")
+    rows = []
+    for key, row, values32, values64, numbers in merged(data, order):
+        _, _, mask, value, width, op, operand_fields, image = key
+        base, second, items = printed[op]
+        if row["is_image"]:
+            items = with_addresses(items, [role for role, *_ in operand_fields])
+        some = tuple(
+            operands((roles(role), fields(bits), kinds(kind(a)), kinds(kind(b)), names.TYPES.get(type_, 15), flags(is_written, constraints)))
+            for (role, bits, is_written, constraints, type_), a, b in zip(operand_fields, values32, values64)
         )
-        bm = 0
-        for x in vs:
-            bm |= 1 << x
-        R.append(
-            (
-                masks((w, m)),
-                v,
-                forms(
-                    (
-                        lists(tuple(ol)),
-                        tpl,
-                        eff,
-                        images((idata(bytes(img[0])), iaddr(bytes(z for a in img[1] for z in a)))) if img else 0xFFFF,
-                    )
-                ),
-                mnems((base, second or "")),
-                sets(bm),
-                highs(v >> 32),
-            )
-        )
-    # names that numbers of an operand have
-    enums = []
-    for what, role, sample, count in (
-        ("printHwreg", "simm16", "s_getreg_b32", 64),
-        ("printSendMsg", "simm16", "s_sendmsg", 256),
-        ("format", "format", "tbuffer_load_", 128),
-        ("printDim", "dim", "image_load", 8),
-        ("printExpTgt", "tgt", "exp", 64),
-        ("version", "simm16", "s_version", 256),
-    ):
-        for v in V:
-            t = T(v[0], "")
-            r = next((r for r in data[v] if tr[r["op"]][0][0].startswith(sample) and any(x[0] == what for x in tr[r["op"]][0][2])), None)
-            e = []
-            if what == "version":
-                r = next((r for r in data[v] if tr[r["op"]][0][0] == "s_version"), None)
-                for x in range(count if r else 0):
-                    dd = t.dec((r["base"] & ~0xFFFF | x).to_bytes(4, "little") + TAIL, True)
-                    m = re.search(r"(UC_\w+)", dd[4]) if dd[0] > 0 else None
-                    e.append(m[1] if m else "")
-                while e and not e[-1]:
-                    e.pop()
-            elif r:
-                k = next(x[1] for x in tr[r["op"]][0][2] if x[0] == what)
-                dd = t.dec(r["base"].to_bytes(r["w"] // 8, "little") + TAIL)
-                for x in range(count):
-                    ops = [(1, b) if a == 1 else (2, b) for a, b in dd[3]]
-                    ops[k] = (2, x if what != "printHwreg" else x | 31 << 11)
-                    s = t.print(r["op"], ops) or ""
-                    if what == "printSendMsg" and "(MSG" not in s:
-                        for o in range(1, 8):
-                            ops[k] = (2, x | o << 4)
-                            s = t.print(r["op"], ops) or ""
-                            if "(MSG" in s:
-                                break
-                    m = re.search(
-                        {
-                            "printHwreg": r"hwreg\(([A-Z]\w*)\)",
-                            "printSendMsg": r"sendmsg\(([A-Z]\w*)",
-                            "format": r"( format:\S+)",
-                            "printDim": r"( dim:\S+)",
-                            "printExpTgt": r"(?:exp|export)( \S+)",
-                        }[what],
-                        s,
-                    )
-                    e.append(m[1] if m else "")
-                while e and not e[-1]:
-                    e.pop()
-            enums.append(tuple(e))
-    for e in enums:
-        for x in e:
-            strings(x)
-    names = sorted({n for a in mnems.l for n in a if n})
-    nid = {n: i for i, n in enumerate(names)}
-    u16 = lambda l: struct.pack(f"<{len(l)}H", *l)
-    u32 = lambda l: struct.pack(f"<{len(l)}I", *[x & 0xFFFFFFFF for x in l])
-    u8 = lambda l: bytes(l)
+        shown = templates(tuple((printers(printer), operand, strings(extra)) for printer, operand, extra in items))
+        effect = all_effects(effects(descriptions[op], row["is_image"]))
+        sizes = NONE
+        if image:
+            sizes = images((image_data(bytes(image[0])), image_addresses(bytes(number for pair in image[1] for number in pair))))
+        form = forms((lists(some), shown, effect, sizes))
+        members = sum(1 << number for number in numbers)
+        rows.append((masks((width, mask)), value & 0xFFFFFFFF, highs(value >> 32), form, mnemonics((base, second or "")), sets(members)))
+    named = enumerations(data, order, printed)
+    for texts in named:
+        list(map(strings, texts))
 
-    def offsets(seq):  # start of each and the end
-        o = [0]
-        for s in seq:
-            o.append(o[-1] + len(s))
-        return o
-
-    sec = []
-
-    def text(l):
-        bs = [x.encode() for x in l]
-        sec.append(u32(offsets(bs)))
-        sec.append(b"".join(bs))
-
-    text(names)
-    text(strings.l)
-    text(roles.l)
-    text(printers.l)
-    text([s for s, _ in specials.l])
-    sec.append(u16([e for _, e in specials.l]))
-    text([f"{c}" for c, w in V])
-    sec.append(u8([w for c, w in V]))
-    sec.append(u8([w for w, m in masks.l]))
-    sec.append(u32([m >> s & 0xFFFFFFFF for w, m in masks.l for s in (0, 32, 64, 96)]))
-    sec.append(u16(offsets(bitsp.l)))
-    sec.append(u8([x for p in bitsp.l for q in p for x in q]))
-    sec.append(u16([a for k in kinds.l for a in (k[0], k[1])]))
-    sec.append(u16(offsets([k[2] for k in kinds.l])))
-    runs_ = [r for k in kinds.l for r in k[2]]
-    sec.append(u16([x for r in runs_ for x in (r[0], r[1] & 0xFFFF)]))
-    sec.append(bytes(x & 0xFF for r in runs_ for x in (WHAT[r[2]], r[3], r[4], r[6])))
-    sec.append(u32([r[5] for r in runs_]))
-    flat = [x for c in consts.l for x in c]
-    co = offsets(consts.l)
-    sec.append(u16(co))
-    sec.append(struct.pack(f"<{len(flat)}q", *[x - (1 << 64) if x >> 63 == 1 else x for x in flat]))
-    sec.append(u8([x for o in operands.l for x in (o[0], o[4], o[5], 0)]))
-    sec.append(u16([x for o in operands.l for x in (o[1], o[2], o[3])]))
-    sec.append(u16(offsets(lists.l)))
-    sec.append(u16([x for l in lists.l for x in l]))
-    sec.append(u16(offsets(templates.l)))
-    sec.append(u8([x for l in templates.l for i in l for x in i[:2]]))
-    sec.append(u16([i[2] for l in templates.l for i in l]))
-    sec.append(u16([nid[x] if x else 0xFFFF for m in mnems.l for x in m]))
-    sec.append(u32([x for e in effects.l for x in (e[0] | e[1] << 16, e[2] | e[3] << 16 | e[4] << 24)]))
-    sec.append(u32([x >> s & 0xFFFFFFFF for x in sets.l for s in (0, 32)]))
-    sec.append(u16([x for f in forms.l for x in f]))
-    sec.append(u32([x >> s & 0xFFFFFFFF for x in highs.l for s in (0, 32, 64)]))
-    sec.append(u16([r[0] for r in R]))
-    sec.append(u32([r[1] & 0xFFFFFFFF for r in R]))
-    for k in (5, 2, 3):
-        sec.append(u16([r[k] for r in R]))
-    sec.append(u8([r[4] for r in R]))
-    procs = []
-    for line in PROCESSORS.split():
-        base, *more = line.split(",")
-        procs += [(p, base) for p in [base] + more]
-    procs.sort()
-    text([p for p, _ in procs])
-    sec.append(u8([V.index((b, w)) if (b, w) in V else 255 for _, b in procs for w in (32, 64)]))
-    sec.append(u16([x for i in images.l for x in i]))
-    sec.append(b"".join(idata.l))
-    sec.append(b"".join(iaddr.l))
-    sec.append(u16(offsets(enums)))
-    sec.append(u16([strings(x) for e in enums for x in e]))
-    assert max(map(len, (forms.l, highs.l, kinds.l, lists.l, R))) < 65536 and len(sets.l) < 256
-    # offset and length of each section
-    blob = b"AMDISA1\0" + struct.pack("<I", len(sec))
-    pos = len(blob) + 8 * len(sec)
-    table = b""
-    body = b""
-    for s in sec:
-        body += bytes(-(pos + len(body)) % 4)
-        table += struct.pack("<II", pos + len(body), len(s))
-        body += s
-    blob += table + body
-    import zlib, lzma
-
-    print(
-        f"rows {len(R)} masks {len(masks.l)} lists {len(lists.l)} operands {len(operands.l)} kinds {len(kinds.l)} runs {len(runs_)} templates {len(templates.l)} items {sum(map(len,templates.l))} names {len(names)} effects {len(effects.l)} sets {len(sets.l)} strings {len(strings.l)}; {len(blob)} bytes, zlib {len(zlib.compress(blob,9))}, xz {len(lzma.compress(blob))}"
+    file = File()
+    all_names = sorted({name for pair in mnemonics for name in pair if name})
+    flat = lambda things: [number for thing in things for number in thing]
+    words = lambda number, count: [number >> 32 * at for at in range(count)]
+    for texts in (all_names, strings, roles, printers, [text for text, _ in specials]):
+        file.texts(texts)
+    file.numbers("H", [number for _, number in specials])
+    file.texts([processor for processor, _ in order])
+    file.numbers("B", [wave for _, wave in order])
+    file.numbers("B", [width for width, _ in masks])
+    file.numbers("I", flat(words(mask, 4) for _, mask in masks))
+    file.starts("H", fields)
+    file.numbers("B", flat(flat(fields)))
+    file.numbers("H", flat(one[:2] for one in kinds))
+    file.starts("H", [runs for _, _, runs in kinds])
+    runs = flat(runs for _, _, runs in kinds)
+    file.numbers("H", flat(run[:2] for run in runs))
+    file.numbers("B", flat((WHAT[run[2]], run[3], run[4], run[6]) for run in runs))
+    file.numbers("I", [run[5] for run in runs])
+    file.starts("H", constants)
+    file.numbers("q", flat(constants))
+    file.numbers("B", flat((role, type_, flags, 0) for role, _, _, _, type_, flags in operands))
+    file.numbers("H", flat(one[1:4] for one in operands))
+    file.starts("H", lists)
+    file.numbers("H", flat(lists))
+    file.starts("H", templates)
+    file.numbers("B", flat(item[:2] for item in flat(templates)))
+    file.numbers("H", [item[2] for item in flat(templates)])
+    number = {name: place for place, name in enumerate(all_names)}
+    file.numbers("H", [number.get(name, NONE) for pair in mnemonics for name in pair])
+    file.numbers(
+        "I", flat((reads | writes << 16, flags | encoding << 16 | modifiers << 24) for reads, writes, flags, encoding, modifiers in all_effects)
     )
-    return blob
+    file.numbers("I", flat(words(members, 2) for members in sets))
+    file.numbers("H", flat(forms))
+    file.numbers("I", flat(words(high, 3) for high in highs))
+    for column, form in ((0, "H"), (1, "I"), (2, "H"), (3, "H"), (4, "H"), (5, "B")):
+        file.numbers(form, [row[column] for row in rows])
+    processors = sorted((name, group[0]) for group in PROCESSORS for name in group)
+    file.texts([name for name, _ in processors])
+    file.numbers("B", [order.index((base, wave)) if (base, wave) in order else 0xFF for _, base in processors for wave in (32, 64)])
+    file.numbers("H", flat(images))
+    file.sections += [b"".join(image_data), b"".join(image_addresses)]
+    file.starts("H", named)
+    file.numbers("H", [strings(text) for text in flat(named)])
+    if max(map(len, (forms, highs, kinds, lists, rows))) >= NONE or len(sets) > 256:
+        raise SystemExit("make-isa: more entries than a column has numbers")
+    print(f"{len(rows)} rows, {len(forms)} forms, {len(kinds)} kinds, {len(all_names)} names, {len(file.bytes())} bytes", flush=True)
+    return file.bytes()

@@ -1,140 +1,158 @@
 """LLVM's AMDGPU decoder and printer through probe.cpp."""
 
-import ctypes as C, subprocess, re, struct, sys, random, pickle, os, collections
+import ctypes
+import re
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_uint, c_uint64, c_void_p
+
 import llvm
+from names import ANCHORS, NAMES, ROLES
 
-SO = llvm.probe()
-L = C.CDLL(str(SO))
-P = C.c_void_p
-
-
-class Op(C.Structure):
-    _fields_ = [("kind", C.c_int64), ("value", C.c_int64)]
-
-
-class Decoded(C.Structure):
-    _fields_ = [("status", C.c_int32), ("op", C.c_int32), ("size", C.c_int32), ("n", C.c_int32), ("ops", Op * 40)]
-
-
-L.target.restype = P
-L.target.argtypes = [C.c_char_p] * 2
-for f in ("op_name", "reg_name", "op_mnemonic"):
-    getattr(L, f).restype = C.c_char_p
-    getattr(L, f).argtypes = [P, C.c_uint]
-L.reg_encoding.argtypes = [P, C.c_uint]
-L.reg_count.argtypes = [P]
-L.decode.argtypes = [P, C.c_char_p, C.c_int, C.POINTER(Decoded), C.c_char_p, C.c_int]
-L.op_desc.argtypes = [P, C.c_uint, C.POINTER(C.c_int64)]
-L.print.argtypes = [P, C.c_uint, C.c_int, C.POINTER(C.c_int64), C.c_char_p, C.c_int]
-L.learn.argtypes = [P, C.c_uint, C.c_int, C.POINTER(C.c_uint64), C.POINTER(C.c_uint64), C.c_int, C.c_char_p, C.POINTER(C.c_uint64)]
-L.enumerate.argtypes = [P, C.c_uint, C.c_int, C.POINTER(C.c_uint64), C.c_int, C.c_char_p, C.c_char_p, C.c_int, C.POINTER(C.c_int64)]
-L.enumerate.restype = None
-L.hook_add.argtypes = [C.c_uint64, C.c_char_p, C.c_int]
-L.hook_add.restype = None
+FILE = llvm.probe()
+L = ctypes.CDLL(str(FILE))
 M64 = (1 << 64) - 1
 
 
-def w2(x):
-    return (C.c_uint64 * 2)(x & M64, x >> 64)
+class Operand(ctypes.Structure):
+    _fields_ = [("kind", c_int64), ("value", c_int64)]
+
+
+class Decoded(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int32), ("op", ctypes.c_int32), ("size", ctypes.c_int32), ("count", ctypes.c_int32), ("operands", Operand * 40)]
+
+
+def declare(name, result, *arguments):
+    function = getattr(L, name)
+    function.restype, function.argtypes = result, arguments
+
+
+declare("target", c_void_p, c_char_p, c_char_p)
+declare("op_name", c_char_p, c_void_p, c_uint)
+declare("reg_name", c_char_p, c_void_p, c_uint)
+declare("reg_text", c_char_p, c_uint)
+declare("reg_encoding", c_uint, c_void_p, c_uint)
+declare("op_named", c_int, c_uint, c_uint)
+declare("op_desc", c_int, c_void_p, c_uint, POINTER(c_int64))
+declare("decode", c_int, c_void_p, c_char_p, c_int, POINTER(Decoded), c_char_p, c_int)
+declare("print", c_int, c_void_p, c_uint, c_int, POINTER(c_int64), c_char_p, c_int)
+declare("learn", c_int, c_void_p, c_uint, c_int, c_int, POINTER(c_uint64), POINTER(c_uint64), c_int, c_char_p, POINTER(c_uint64))
+declare("enumerate", None, c_void_p, c_uint, c_int, c_int, POINTER(c_uint64), c_int, c_char_p, c_char_p, c_int, POINTER(c_int64))
+declare("hook_add", None, c_uint64, c_char_p, c_int)
+
+
+class Words:
+    """Words of up to 128 bits."""
+
+    @staticmethod
+    def bytes(word, width):
+        return word.to_bytes(width // 8, "little")
+
+    @staticmethod
+    def halves(*words):
+        return (c_uint64 * (2 * len(words)))(*(half for word in words for half in (word & M64, word >> 64)))
+
+
+class Target:
+    """A processor with a wave size."""
+
+    def __init__(self, processor, wave=0):
+        features = f"+wavefrontsize{wave},-wavefrontsize{96 - wave}" if wave and not processor.startswith(("gfx9", "gfx125")) else ""
+        self.handle = L.target(processor.encode(), features.encode())
+        self.decoded, self.numbers, self.text = Decoded(), (c_int64 * 4000)(), ctypes.create_string_buffer(2000)
+
+    def decode(self, code, text=False):
+        """(status, opcode, size, operands as (kind, value), text); only the status, not above 0, of an invalid word."""
+        status = L.decode(self.handle, code, len(code), self.decoded, self.text, 2000 if text else 0)
+        if status <= 0:
+            return (status,)
+        found = self.decoded
+        operands = tuple((found.operands[at].kind, found.operands[at].value) for at in range(found.count))
+        return status, found.op, found.size, operands, self.text.value.decode() if text else None
+
+    def description(self, op):
+        """LLVM's description of an opcode: operands are (class, flags, type, constraints)."""
+        L.op_desc(self.handle, op, self.numbers)
+        count, written, _, flags, target_flags, uses, writes = self.numbers[0:7]
+        at = 7 + 4 * count
+        return {
+            "operands": [tuple(self.numbers[start : start + 4]) for start in range(7, at, 4)],
+            "written": written,
+            "flags": flags & M64,
+            "target": target_flags & M64,
+            "reads": [self.register(number) for number in self.numbers[at : at + uses]],
+            "writes": [self.register(number) for number in self.numbers[at + uses : at + uses + writes]],
+        }
+
+    def register(self, number):
+        return L.reg_name(self.handle, number).decode()
+
+    def name(self, op):
+        return L.op_name(self.handle, op).decode()
+
+    def named(self, op):
+        """The number of each operand's name."""
+        names = ((L.op_named(op, name), name) for name in range(NAMES))
+        found = {at: name for at, name in names if at >= 0}
+        expected = ANCHORS.get(self.name(op))
+        if expected and [ROLES.get(found.get(at)) for at in range(len(expected.split()))] != expected.split():
+            raise SystemExit(f"make-isa: {self.name(op)} has operands {[ROLES.get(found.get(at)) for at in sorted(found)]}, expected {expected}")
+        return found
+
+    def print(self, op, operands):
+        """The text of an opcode with operands, with marks of the hooks; None if LLVM crashes."""
+        numbers = (c_int64 * (2 * len(operands) + 2))(*(number for operand in operands for number in operand))
+        length = L.print(self.handle, op, len(operands), numbers, self.text, 2000)
+        return self.text.value.decode("latin1") if length >= 0 else None
+
+
+def learn(target, op, by_name, width, mask, bases, tail):
+    """Bits on which each operand depends, by its number or the number of its name, and the bits that can be flipped."""
+    masks = (c_uint64 * (2 * NAMES + 2))()
+    L.learn(target.handle, op, by_name, width, Words.halves(mask), Words.halves(*bases), len(bases), tail, masks)
+    bits = [masks[at] | masks[at + 1] << 64 for at in range(0, 2 * NAMES + 2, 2)]
+    return bits[:NAMES], bits[NAMES]
+
+
+def enumerate_field(target, op, by_name, width, base, bits, tail, operand):
+    """(kind, value, size) of an operand for each value of some bits."""
+    out = (c_int64 * (3 << len(bits)))()
+    L.enumerate(target.handle, op, by_name, width, Words.halves(base), len(bits), bytes(bits), tail, operand, out)
+    return zip(out[0::3], out[1::3], out[2::3])
+
+
+# How a trap finds the printer's arguments (probe.cpp).
+FORMS = {"printNamedBit": 1, "printNamedInt": 2, "printIfSet": 3, "printDefaultVccOperand": 9}
+INNER = ("printInst", "printInstruction", "printRegName", "printScope", "printTH", "printLiteral64")
 
 
 def symbols():
-    out = subprocess.run(["llvm-nm-22", "--defined-only", str(SO)], capture_output=True, text=True).stdout
-    s = {}
-    for l in out.splitlines():
-        a, t, n = l.split()
-        if "AMDGPUInstPrinter" in n:
-            s[n] = int(a, 16)
-    base = C.cast(L.target, P).value - int([l.split()[0] for l in out.splitlines() if l.endswith(" T target")][0], 16)
-    return {n: a + base for n, a in s.items()}
+    """Addresses of the printers."""
+    lines = [line.split() for line in llvm.run("llvm-nm-22", "--defined-only", FILE).decode().splitlines()]
+    [target] = [int(line[0], 16) for line in lines if line[1:] == ["T", "target"]]
+    base = ctypes.cast(L.target, c_void_p).value - target
+    return {name: int(address, 16) + base for address, _, name in lines if "AMDGPUInstPrinter" in name}
 
 
-SYM = symbols()
+SYMBOLS = symbols()
 
 
-class T:
-    def __init__(s, cpu, feat=""):
-        s.p = L.target(cpu.encode(), feat.encode())
-        s.d = Decoded()
-        s.big = (C.c_int64 * 4000)()
-        s.t = C.create_string_buffer(2000)
-
-    def dec(s, b, text=False):
-        st = L.decode(s.p, b, len(b), s.d, s.t, 2000 if text else 0)
-        if st <= 0:
-            return (st,)
-        d = s.d
-        return st, d.op, d.size, tuple((d.ops[i].kind, d.ops[i].value) for i in range(d.n)), s.t.value.decode() if text else None
-
-    def desc(s, op):
-        o = s.big
-        L.op_desc(s.p, op, o)
-        n, nd, size, fl, ts, iu, idf = o[0:7]
-        k = 7
-        ops = []
-        for _ in range(n):
-            ops.append(tuple(o[k : k + 4]))
-            k += 4
-        return dict(
-            n=n,
-            defs=nd,
-            size=size,
-            flags=fl & M64,
-            ts=ts & M64,
-            ops=ops,
-            uses=[s.reg(r) for r in o[k : k + iu]],
-            idefs=[s.reg(r) for r in o[k + iu : k + iu + idf]],
-        )
-
-    def reg(s, r):
-        return L.reg_name(s.p, r).decode()
-
-    def name(s, op):
-        return L.op_name(s.p, op).decode()
-
-    def mnem(s, op):
-        return L.op_mnemonic(s.p, op).decode()
-
-    def named(s, op):
-        return {L.op_named(op, n): n for n in range(138) if L.op_named(op, n) >= 0}
-
-    def print(s, op, ops):
-        b = (C.c_int64 * (2 * len(ops) + 2))()
-        for i, (k, v) in enumerate(ops):
-            b[2 * i] = k
-            b[2 * i + 1] = v
-        r = L.print(s.p, op, len(ops), b, s.t, 2000)
-        return s.t.value.decode("latin1") if r >= 0 else None
-
-
-FORMS = {"printNamedBit": 1, "printNamedInt": 2, "printIfSet": 3}
-
-
-def hook(names=None):
+def hook(only=()):
+    """Puts traps in place of LLVM's printers, or of some of them. `R` and `Q` are the printers of registers without and with an operand."""
     L.hooks_clear()
-    for n, a in SYM.items():
-        m = re.match(r"_ZN4llvm17AMDGPUInstPrinter(\d+)(print\w+)", n)
-        if not m:
+    for symbol, address in SYMBOLS.items():
+        match = re.match(r"_ZN4llvm17AMDGPUInstPrinter(\d+)(print\w+)", symbol)
+        if not match:
             continue
-        f = m.group(2)[: int(m.group(1))]
-        if f in ("printInst", "printInstruction"):
+        name = match[2][: int(match[1])]
+        if name in INNER or name.startswith("printImmediate") or (only and name not in only):
             continue
-        if names and f not in names:
-            continue
-        form = FORMS.get(f, 0)
-        if names and f == "printRegOperand":
-            f = "R" if "MCRegisterERN" in n else "Q"
-        elif f == "printRegOperand":
-            continue
-        if f == "printIfSet" and n.endswith("c"):
+        form = FORMS.get(name, 5 if "MCInstEmj" in symbol else 0)
+        if name == "printIfSet" and symbol.endswith("c"):
             form = 4
-        if "MCInstEmj" in n:
-            form = 5
-        if f == "printDefaultVccOperand":
-            form = 9
-        if f.startswith("printImmediate") or f in ("printRegName", "printScope", "printTH", "printLiteral64"):
-            continue
-        L.hook_add(a, f.encode(), form)
+        if name == "printRegOperand":
+            if not only:
+                continue
+            name = "R" if "MCRegisterERN" in symbol else "Q"
+        L.hook_add(address, name.encode(), form)
     L.hooks_set(1)
 
 

@@ -1,90 +1,82 @@
-"""The leaves of LLVM 22's decoder tables: masks, values, opcodes and predicates, in the order in which they are tried."""
+"""The leaves of LLVM 22's decoder tables, in the order in which they are tried (llvm/MC/MCDecoderOps.h)."""
 
-import sys
+from struct import unpack_from
+
 import llvm
+
+SCOPE, SWITCH, CHECK, PREDICATE, DECODE = 1, 2, 3, 4, 5
 
 
 def symbols():
-    from struct import unpack_from
+    """The tables in the decoder's object file: bytes by name."""
+    file = llvm.member("libLLVMAMDGPUDisassembler.a", "AMDGPUDisassembler.cpp.o")
+    (start,) = unpack_from("<Q", file, 0x28)
+    size, count = unpack_from("<HH", file, 0x3A)
+    sections = [unpack_from("<IIQQQQIIQQ", file, start + at * size) for at in range(count)]
+    found = {}
+    for section in sections:
+        if section[1] != 2:  # SHT_SYMTAB
+            continue
+        strings = sections[section[6]][4]
+        for at in range(section[4], section[4] + section[5], 24):
+            name, _, _, of, value, length = unpack_from("<IBBHQQ", file, at)
+            name = file[strings + name : file.index(b"\0", strings + name)].decode()
+            if "DecoderTable" in name and length:
+                # A mangled name, which ends with the letter of an internal symbol.
+                begin = sections[of][4] + value
+                found[name[name.index("DecoderTable") : -1]] = file[begin : begin + length]
+    return found
 
-    d = llvm.member("libLLVMAMDGPUDisassembler.a", "AMDGPUDisassembler.cpp.o")
-    (shoff,) = unpack_from("<Q", d, 0x28)
-    shent, shnum, shstr = unpack_from("<HHH", d, 0x3A)
-    secs = [unpack_from("<IIQQQQIIQQ", d, shoff + i * shent) for i in range(shnum)]
-    out = {}
-    for s in secs:
-        if s[1] == 2:  # SYMTAB
-            stro = secs[s[6]][4]
-            for o in range(s[4], s[4] + s[5], 24):
-                n, info, oth, shn, val, size = unpack_from("<IBBHQQ", d, o)
-                e = d.index(b"\0", stro + n)
-                name = d[stro + n : e].decode()
-                if "DecoderTable" in name and size:
-                    i = name.index("DecoderTable")
-                    out[name[i:-1]] = d[secs[shn][4] + val : secs[shn][4] + val + size]
-    return out
 
-
-def uleb(b, p):
-    r = s = 0
+def uleb(code, at):
+    value = shift = 0
     while True:
-        c = b[p]
-        p += 1
-        r |= (c & 127) << s
-        s += 7
-        if c < 128:
-            return r, p
+        byte = code[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
 
 
-def walk(b):
-    """leaves in order of trial: (constraints, predicates, opcode, decoder)"""
+def walk(code):
+    """(width, [(mask, value, opcode)])"""
     leaves = []
-    width, p0 = uleb(b, 0)
-    soft = []
-    sys.setrecursionlimit(100000)
+    width, first = uleb(code, 0)
 
-    def run(p, end, cons, preds):
-        # sequence of ops from p to end
-        while p < end:
-            op = b[p]
-            p += 1
-            if op == 1:
-                n, p = uleb(b, p)
-                run(p, p + n, cons, preds)
-                p += n  # alternative, on failure continue after
-            elif op == 2:
-                st, p = uleb(b, p)
-                ln = b[p]
-                p += 1
+    def run(at, end, mask, value):
+        while at < end:
+            step, at = code[at], at + 1
+            if step == SCOPE:
+                # An alternative: what follows it is tried where it fails.
+                size, at = uleb(code, at)
+                run(at, at + size, mask, value)
+                at += size
+            elif step == SWITCH:
+                start, at = uleb(code, at)
+                bits, at = code[at], at + 1
+                fixed = mask | ((1 << bits) - 1) << start
                 while True:
-                    v, p = uleb(b, p)
-                    sz, p = uleb(b, p)
-                    if sz == 0:
-                        # last case: rest of this scope
-                        run(p, end, cons + [(st, ln, v)], preds)
+                    case, at = uleb(code, at)
+                    size, at = uleb(code, at)
+                    if size == 0:  # The last case is the rest of the scope.
+                        run(at, end, fixed, value | case << start)
                         return
-                    run(p, p + sz, cons + [(st, ln, v)], preds)
-                    p += sz
-            elif op == 3:
-                st, p = uleb(b, p)
-                ln = b[p]
-                p += 1
-                v, p = uleb(b, p)
-                cons = cons + [(st, ln, v)]
-            elif op == 4:
-                i, p = uleb(b, p)
-                preds = preds + [i]
-            elif op == 5:
-                o, p = uleb(b, p)
-                d, p = uleb(b, p)
-                leaves.append((cons, preds, o, d))
+                    run(at, at + size, fixed, value | case << start)
+                    at += size
+            elif step == CHECK:
+                start, at = uleb(code, at)
+                bits, at = code[at], at + 1
+                case, at = uleb(code, at)
+                mask, value = mask | ((1 << bits) - 1) << start, value | case << start
+            elif step == PREDICATE:
+                _, at = uleb(code, at)
+            elif step == DECODE:
+                op, at = uleb(code, at)
+                leaves.append((mask, value, op))
                 return
-            elif op == 6:
-                a, p = uleb(b, p)
-                c, p = uleb(b, p)
-                soft.append((a, c))
             else:
-                raise ValueError((op, p))
+                raise SystemExit(f"make-isa: step {step} of a decoder table is unknown")
 
-    run(p0, len(b), [], [])
-    return width, leaves, soft
+    run(first, len(code), 0, 0)
+    return width, leaves

@@ -1,119 +1,136 @@
 """How LLVM prints an opcode: its mnemonic, and the order of texts and printers with their operands."""
 
-from rows import *
+import os
+import re
+
+from names import MTBUF, ROLES
+from probe import hook, unhook
+
+MARK = re.compile("\x01([^\x02]*)\x02")
+VCC = "\x01printDefaultVccOperand\x03%d\x03\x02"
+# Printers of operands, behind or before which an implied vcc can stand.
+OPERANDS = ("printOperand", "printVOPDst", "printRegularOperand", "printOperandAndFPInputMods", "printOperandAndIntInputMods", "printVINTRPDst")
+# Their operand is not the one that they print: it is undefined.
+WITHOUT_OPERAND = re.compile("\x01(print(?:OpSel|OpSelHi|NegLo|NegHi)\x03)\\d+")
 
 
-def tracer(t, op, ops):
-    """(mnemonic, second mnemonic, items): items are ('text', s) or (printer, operand, extra)."""
-    ops = [(1, v) if k == 1 else (2, v) for k, v in ops]
-    z = [(1, v) if k == 1 else (2, 0) for k, v in ops]
-    hook()
+def marked(target, op, operands):
+    """The text with a mark in place of each printer. A printer that the compiler inlined prints itself: nothing, as all numbers are 0."""
+    text = target.print(op, operands)
+    return WITHOUT_OPERAND.sub("\x01\\g<1>0", text) if text is not None else None
 
-    def p(o):
-        q = t.print(op, o)
-        return q and re.sub(r"\x01(print(?:OpSel|OpSelHi|NegLo|NegHi)\x03)\d+", "\x01\\g<1>0", q)
 
-    s0 = p(z)
-    vis = []
-    for k, (kind, _) in enumerate(ops):
-        if kind == 2:
-            o = list(z)
-            o[k] = (2, 1)
-            if p(o) != s0:
-                vis.append(k)
-    a = list(z)
-    for k in vis:
-        a[k] = (2, 1)
-    s = p(a)
-    spans = []
-    for k in vis:
-        o = list(a)
-        o[k] = (2, 0)
-        q = p(o)
-        n = len(s) - len(q)
-        i = len(os.path.commonprefix([s, q]))
-        if n <= 0:
-            raise ValueError((t.name(op), s, q))
-        while i > 0 and s[i] != " " and s[i - 1] == s[i + n - 1]:
-            i -= 1
-        spans.append((i, n, k))
-    spans.sort()
-    unhook()
+def inlined(target, op, registers):
+    """(text, spans): the text where all inlined printers print, which are named bits, and (start, length, operand) of each."""
+    zeros = [(kind, value if kind == 1 else 0) for kind, value in registers]
+    change = lambda operands, at, value: [*operands[:at], (2, value), *operands[at + 1 :]]
+    text = marked(target, op, zeros)
+    shown = [at for at, (kind, _) in enumerate(zeros) if kind == 2 and marked(target, op, change(zeros, at, 1)) != text]
+    operands = zeros
+    for at in shown:
+        operands = change(operands, at, 1)
+    text, spans = marked(target, op, operands), []
+    for at in shown:
+        without = marked(target, op, change(operands, at, 0))
+        length, start = len(text) - len(without), len(os.path.commonprefix([text, without]))
+        if length <= 0:
+            raise SystemExit(f"make-isa: {target.name(op)}: operand {at} takes text away: {text!r}")
+        # A named bit begins with a space.
+        while start > 0 and text[start] != " " and text[start - 1] == text[start + length - 1]:
+            start -= 1
+        spans.append((start, length, at))
+    return text, sorted(spans)
+
+
+def items(text, spans):
+    """[(printer, operand, text)]"""
+    found, at = [], 0
+    for start, length, operand in [*spans, (len(text), 0, None)]:
+        last = at
+        for mark in MARK.finditer(text, at, start):
+            if mark.start() > last:
+                found.append(("text", 0, text[last : mark.start()]))
+            printer, number, extra = mark[1].split("\x03")
+            found.append((printer, int(number), extra))
+            last = mark.end()
+        if start > last:
+            found.append(("text", 0, text[last:start]))
+        if operand is not None:
+            found.append(("printNamedBit", operand, text[start : start + length].strip()))
+        at = start + length
+    return found
+
+
+def with_vcc(target, op, operands, found):
+    """Adds an implied vcc: LLVM's printers of operands print it. Only registers and vcc itself are marked here."""
     hook(["printDefaultVccOperand", "printRegOperand"])
-    sv = t.print(op, ops) or ""
+    text = target.print(op, operands) or ""
     unhook()
-    D = "\x01printDefaultVccOperand\x03%d\x03\x02"
-    sv = re.sub(r"\x01Q\x03[^\x02]*\x02", "Q", sv)
-    sv = re.sub(r", \x01R\x03[^\x02]*\x02", D % 0, sv)
-    sv = re.sub(r"\x01R\x03[^\x02]*\x02, ", D % 1, sv)
-    if t.name(op).startswith("EXP"):
-        sv = ""
-    hook(["printRegularOperand"])
-    sr = t.print(op, ops)
-    unhook()
-    out = []
-    pos = 0
-    for i, n, k in spans + [(len(s), 0, -1)]:
-        for part in re.split(r"(\x01[^\x02]*\x02)", s[pos:i]):
-            if not part:
-                continue
-            if part[0] == "\x01":
-                f, n_, e = part[1:-1].split("\x03")
-                out.append((f, int(n_), e))
-            else:
-                out.append(("text", part))
-        if k >= 0:
-            out.append(("printNamedBit", k, s[i : i + n].strip()))
-        pos = i + n
-    assert out[0][0] == "text"
-    m = re.match(r"\s*([a-z0-9_]+)", out[0][1])
-    mn = m[1]
-    rest = out[0][1][m.end() :]
-    base = re.sub(r"_(e32|e64|sdwa|dpp|e64_dpp)$", "", mn) if mn.startswith("v_") else mn
-    rest = mn[len(base) :] + rest
-    out[0] = ("text", rest)
-    if not rest:
-        out.pop(0)
-    second = None
-    res = []
-    for x in out:
-        if x[0] == "text" and " :: " in x[1]:
-            m = re.fullmatch(r"(.*) :: (v_dual_\w+) ?(.*)", x[1])
-            second = m[2]
-            if m[1]:
-                res.append(("text", m[1]))
-            res.append(("second", 0, ""))
-            if m[3]:
-                res.append(("text", m[3]))
-        elif x[0] == "printVOPDst" and x[1] == 0:
-            m = re.match(r"\s*" + re.escape(mn) + r"(\w*) ", sr)
-            res.append((x[0], 0, m[1]))
-        else:
-            res.append(x)
-    # implied vcc
-    for m in re.finditer(r"\x01printDefaultVccOperand\x03(\d+)\x03\x02", sv or ""):
-        before = sv[: m.start()].count(", ")
-        first = m[1] == "1"
-        n = 0
-        for j, x in enumerate(res):
-            if x[0] == "text":
-                n += x[1].count(", ")
-            elif n == before and x[0] in (
-                "printOperand",
-                "printVOPDst",
-                "printRegularOperand",
-                "printOperandAndFPInputMods",
-                "printOperandAndIntInputMods",
-                "printVINTRPDst",
-            ):
-                res.insert(j if first else j + 1, ("vcc_first" if first else "vcc", 0, ""))
+    text = re.sub("\x01Q\x03[^\x02]*\x02", "Q", text)
+    text = re.sub(", \x01R\x03[^\x02]*\x02", VCC % 0, text)
+    text = re.sub("\x01R\x03[^\x02]*\x02, ", VCC % 1, text)
+    if target.name(op).startswith("EXP"):
+        return found
+    for mark in re.finditer("\x01printDefaultVccOperand\x03(\\d+)\x03\x02", text):
+        is_first, commas, place = mark[1] == "1", text[: mark.start()].count(", "), 0
+        for at, (printer, _, extra) in enumerate(found):
+            if printer == "text":
+                place += extra.count(", ")
+            elif place == commas and printer in OPERANDS:
+                found.insert(at if is_first else at + 1, ("vcc_first" if is_first else "vcc", 0, ""))
                 break
         else:
-            raise ValueError((t.name(op), sv, res))
-        if first and x[0] == "printVOPDst":
-            raise ValueError((t.name(op), sv))
-    if t.desc(op)["ts"] >> 18 & 1:
-        so = next(k for k, n in t.named(op).items() if n == 5)
-        j = next(j for j, x in enumerate(res) if x[0] == "printOperand" and x[1] == so)
-        res.insert(j + 1, ("format", next(k for k, n in t.named(op).items() if n == 54), ""))
-    return base, second, tuple(res)
+            raise SystemExit(f"make-isa: {target.name(op)}: no place of vcc in {text!r}")
+    return found
+
+
+def template(target, op, operands):
+    """(mnemonic, second mnemonic of a pair, items); the mnemonics are without the suffix of their encoding."""
+    operands = [(1 if kind == 1 else 2, value) for kind, value in operands]
+    hook()
+    found = items(*inlined(target, op, operands))
+    unhook()
+    hook(["printRegularOperand"])
+    regular = target.print(op, operands)
+    unhook()
+    match = re.match(r"\s*([a-z0-9_]+)", found[0][2])
+    name, rest = match[1], found[0][2][match.end() :]
+    base = re.sub(r"_(e32|e64|sdwa|dpp|e64_dpp)$", "", name) if name.startswith("v_") else name
+    rest = name[len(base) :] + rest
+    found[:1] = [("text", 0, rest)] if rest else []
+    result, second = [], None
+    for printer, operand, extra in found:
+        pair = printer == "text" and re.fullmatch(r"(.*) :: (v_dual_\w+) ?(.*)", extra)
+        if pair:
+            second = pair[2]
+            result += [("text", 0, text) for text in [pair[1]] if text] + [("second", 0, "")] + [("text", 0, text) for text in [pair[3]] if text]
+        elif printer == "printVOPDst" and operand == 0:
+            # The suffix depends on the opcode, not on its operands.
+            result.append((printer, 0, re.match(r"\s*" + re.escape(name) + r"(\w*) ", regular)[1]))
+        else:
+            result.append((printer, operand, extra))
+    result = with_vcc(target, op, operands, result)
+    if target.description(op)["target"] >> MTBUF & 1:
+        places = {ROLES.get(number): at for at, number in target.named(op).items()}
+        at = result.index(("printOperand", places["soffset"], ""))
+        result.insert(at + 1, ("format", places["format"], ""))
+    if base == "s_version":
+        result = [("version" if printer != "text" else printer, operand, extra) for printer, operand, extra in result]
+    return base, second, tuple(result)
+
+
+def with_addresses(found, roles):
+    """Replaces the list of addresses of an image instruction by one item: other fields change its length."""
+    result, is_inside = [], False
+    for printer, operand, extra in found:
+        if printer == "text" and extra.endswith("["):
+            is_inside = True
+            result += [("text", 0, extra[:-1])] if extra[:-1] else []
+        elif is_inside and printer == "text" and extra.startswith("]"):
+            is_inside = False
+            result += [("text", 0, extra[1:])] if extra[1:] else []
+        elif not is_inside:
+            result.append((printer, operand, extra))
+        elif roles[operand] in ("vaddr", "vaddr0"):
+            result.append(("addresses", operand, ""))
+    return tuple(result)

@@ -60,13 +60,9 @@ impl fmt::Display for Instruction {
         let (Some(op), Some(effects), Some(template)) = (self.op(), self.effects(), self.form(1)) else {
             return invalid(f, &self.word.to_le_bytes(), self.size());
         };
-        let (table, variant) = (self.decoder.table, self.decoder.index.variant);
-        let gpu = Gpu::new(
-            table.text(S::VariantStarts, S::Variants, variant),
-            table.u8(S::VariantWaves, variant) == 64,
-        );
+        let table = self.decoder.table;
         f.write_str(op.mnemonic())?;
-        let mut text = Text { out: f, i: self, effects, gpu };
+        let mut text = Text::new(f, self, effects);
         for item in table.range(S::TemplateStarts, template) {
             let [printer, operand] = [0, 1].map(|at| usize::from(table.u8(S::Items, 2 * item + at)));
             let extra = table.text(S::StringStarts, S::Strings, table.u16(S::ItemStrings, item).into());
@@ -75,6 +71,30 @@ impl fmt::Display for Instruction {
             }
         }
         Ok(())
+    }
+}
+
+/// The text of one operand without its modifiers.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandText<'a> {
+    instruction: &'a Instruction,
+    at: usize,
+}
+
+impl Instruction {
+    /// The text of the operand with this number, in the order of [`Instruction::operands`]: `s[2:3]`, `0x10`, `1.0`.
+    #[must_use]
+    pub fn operand_text(&self, at: usize) -> OperandText<'_> {
+        OperandText { instruction: self, at }
+    }
+}
+
+impl fmt::Display for OperandText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.instruction.effects() {
+            Some(effects) => Text::new(f, self.instruction, effects).operand(self.at),
+            None => Ok(()),
+        }
     }
 }
 
@@ -125,7 +145,13 @@ fn printer(name: &str) -> Option<Printer> {
     })
 }
 
-impl Text<'_, '_> {
+impl<'a, 'f> Text<'a, 'f> {
+    fn new(out: &'a mut fmt::Formatter<'f>, i: &'a Instruction, effects: Effects) -> Self {
+        let (table, variant) = (i.decoder.table, i.decoder.index.variant);
+        let wave64 = table.u8(S::VariantWaves, variant) == 64;
+        Self { out, i, effects, gpu: Gpu::new(table.text(S::VariantStarts, S::Variants, variant), wave64) }
+    }
+
     fn vcc(&self) -> &'static str {
         if self.gpu.wave64 { "vcc" } else { "vcc_lo" }
     }
