@@ -132,11 +132,15 @@ impl Instruction {
         self.rest
     }
 
+    /// The last four bytes of the word: its own literal, where it has one.
+    pub(crate) fn last_dword(&self) -> u32 {
+        let width = u32::from(self.size - self.rest);
+        self.word.checked_shr((8 * width).saturating_sub(32)).unwrap_or_default() as u32
+    }
+
     /// The bits of a literal of 32 bits.
     pub(crate) fn literal_bits(&self) -> u64 {
-        let behind = self.literal as u32;
-        let within = (self.word >> (8 * self.size()).saturating_sub(32)) as u32;
-        u64::from(if self.rest == 0 { within } else { behind })
+        u64::from(if self.rest == 0 { self.last_dword() } else { self.literal as u32 })
     }
 
     /// Whether the word is an instruction of the processor.

@@ -280,9 +280,7 @@ impl Instruction {
                     )
                 }
                 // The literal of the word itself.
-                LITERAL if dwords == 0 => {
-                    Value::Literal(i64::from((self.word >> (8 * self.size()).saturating_sub(32)) as u32))
-                }
+                LITERAL if dwords == 0 => Value::Literal(i64::from(self.last_dword())),
                 LITERAL => Value::Literal(match base {
                     0 => i64::from(self.literal as u32),
                     1 => i64::from((self.literal as u32).cast_signed()),

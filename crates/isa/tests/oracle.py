@@ -11,7 +11,7 @@ import resource
 import sys
 
 # Bytes of a word, of the answer to one, and words of one child process: a process with much shared memory forks slowly.
-RECORD, SLOT, CHUNK = 20, 512, 20_000
+RECORD, SLOT, CHUNK = 20, 1024, 10_000
 
 
 def disassembler(processor, wave):

@@ -4,7 +4,7 @@ import re
 import struct
 
 import names
-from leaves import ORDER, TAIL
+from leaves import ORDER, TABLES, TAIL
 from probe import Target, Words
 from templates import template, with_addresses
 
@@ -98,6 +98,15 @@ def merged(data, order):
     return result
 
 
+def more_addresses(target, row):
+    """Addresses of an image instruction that its leaf has and its opcode has not: other fields change the opcode."""
+    leaf = target.name(TABLES[row["table"]][1][row["place"]][2])
+    match = re.search(r"_V\d+_V(\d+)_nsa", leaf) if row["is_image"] else None
+    known = sum(role.startswith("vaddr") for role, *_ in row["operands"])
+    for place in range(known, int(match[1]) if match else 0):
+        yield f"vaddr{place}", (), ("runs", 0, ((0, 1, "nsa", 1, 0, place - 1, 0),)), False, 0, row["operands"][0][5]
+
+
 def enumerations(data, order, printed):
     """The names that numbers of operands have, by enumeration and variant."""
     result = []
@@ -182,6 +191,7 @@ def pack(data):
             if not any(role for role, *_ in row["operands"]):
                 found = names.roles(target.description(row["op"]), row["operands"])
                 row["operands"] = [(role, *rest) for role, (_, *rest) in zip(found, row["operands"])] if found else row["operands"]
+            row["operands"] = [*row["operands"], *more_addresses(target, row)]
             if row["op"] not in printed:
                 decoded = target.decode(Words.bytes(row["base"], row["width"]) + TAIL)
                 printed[row["op"]], descriptions[row["op"]] = template(target, row["op"], decoded[3]), target.description(row["op"])

@@ -27,7 +27,6 @@ mod number {
     pub(super) const FLOAT_16: u8 = 6;
     pub(super) const PACKED_BFLOAT_16: u8 = 7;
     pub(super) const PACKED_FLOAT_16: u8 = 8;
-    pub(super) const PACKED_LITERAL: u8 = 9;
 }
 
 fn name<T: PartialEq>(bits: &T, of: impl Fn(&(&str, u16, u16, u32, u64)) -> T) -> Option<&'static str> {
@@ -51,7 +50,6 @@ fn is_inline(kind: u8, number: i64) -> bool {
         _ if (-16..=64).contains(&low.cast_signed()) => true,
         number::PACKED_BFLOAT_16 => is_half && name(&half, |float| float.2).is_some(),
         number::PACKED_FLOAT_16 => is_half && name(&half, |float| float.1).is_some(),
-        number::PACKED_LITERAL => false,
         _ => name(&low, |float| float.3).is_some(),
     }
 }
@@ -101,7 +99,6 @@ impl Text<'_, '_> {
             }
             number::PACKED_BFLOAT_16 => name(&half, |float| float.2).filter(|_| is_half),
             number::PACKED_FLOAT_16 => name(&half, |float| float.1).filter(|_| is_half),
-            number::PACKED_LITERAL => None,
             _ => name(&low, |float| float.3),
         };
         match text {

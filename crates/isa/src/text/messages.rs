@@ -212,19 +212,19 @@ impl Text<'_, '_> {
         if bits & 0x1f00 != 0 {
             return write!(self.out, "{bits:#x}");
         }
+        let flags = [(0x2000, "W64"), (0x4000, "W32"), (0x8000, "MDP")];
+        let flags = flags.into_iter().filter(|(bit, _)| bits & bit != 0);
+        // Each flag but the last one is in parentheses with what is before it.
+        flags.clone().skip(1).try_for_each(|_| self.out.write_char('('))?;
         match self.name(VERSIONS, bits & 0x1fff) {
             Some(name) => self.out.write_str(name)?,
             None => write!(self.out, "{}", bits & 0x1fff)?,
         }
-        let flags = [
-            (0x2000, "|UC_VERSION_W64_BIT"),
-            (0x4000, "|UC_VERSION_W32_BIT"),
-            (0x8000, "|UC_VERSION_MDP_BIT"),
-        ];
-        flags
-            .into_iter()
-            .filter(|(bit, _)| bits & bit != 0)
-            .try_for_each(|(_, name)| self.out.write_str(name))
+        let last = flags.clone().count();
+        for (at, (_, name)) in flags.enumerate() {
+            write!(self.out, "|UC_VERSION_{name}_BIT{}", if at + 1 < last { ")" } else { "" })?;
+        }
+        Ok(())
     }
 
     fn index_mode(&mut self, bits: i64) -> fmt::Result {

@@ -165,18 +165,27 @@ impl<'a, 'f> Text<'a, 'f> {
         self.i.operand_of(role).map(|operand| operand.number().unwrap_or_default())
     }
 
-    /// The addresses of an image instruction, from the first one.
-    fn addresses(&mut self, at: usize) -> fmt::Result {
-        let all = (at..self.i.operand_count()).take_while(|at| {
-            self.i.operand(*at).is_some_and(|operand| operand.role.name().starts_with("vaddr"))
-        });
-        let count = self.i.image().map_or(all.count(), |(_, count, _)| count.into());
-        if count == 1 {
-            return self.operand(at);
+    /// The addresses of an image instruction.
+    fn addresses(&mut self, first: usize) -> fmt::Result {
+        let place = |at: usize| {
+            let name = self.i.operand(at)?.role.name();
+            name.strip_prefix("vaddr").map(|place| place.parse().unwrap_or(0_usize))
+        };
+        let mut places = [first; 16];
+        let mut all = 0;
+        for at in 0..self.i.operand_count() {
+            if let Some(entry) = place(at).and_then(|place| places.get_mut(place)) {
+                *entry = at;
+                all += 1;
+            }
         }
-        for next in 0..count {
-            self.out.write_str(if next == 0 { "[" } else { ", " })?;
-            self.operand(at + next)?;
+        let count = self.i.image().map_or(all, |(_, count, _)| count.into());
+        if count == 1 {
+            return self.operand(first);
+        }
+        for (place, at) in places.into_iter().take(count).enumerate() {
+            self.out.write_str(if place == 0 { "[" } else { ", " })?;
+            self.operand(at)?;
         }
         self.out.write_str("]")
     }
