@@ -248,7 +248,7 @@ impl Field {
             let (first, count) =
                 (usize::from(table.u16(S::Runs, 2 * run)), usize::from(table.u16(S::Runs, 2 * run + 1)));
             let is_literal = table.u8(S::RunShapes, 4 * run) == crate::operand::LITERAL;
-            let size = if is_literal { table.u8(S::RunShapes, 4 * run + 1) } else { 0 };
+            let size = if is_literal { table.u8(S::RunShapes, 4 * run + 1).min(8) } else { 0 };
             literals.iter_mut().skip(first).take(count).for_each(|literal| *literal = size);
         }
         if literals.iter().all(|literal| *literal == 0) {

@@ -204,6 +204,9 @@ def pack(data):
         for first, count, what, dwords, step, base, shift in values[2]:
             if what == "imm" and not -(2**31) <= base < 2**31:
                 what, base = "const", (base,)
+            if what == "lit" and base == 9:
+                # LLVM reads bits of the word itself as a literal.
+                dwords = base = 0
             if what in ("const", "special"):
                 base = (constants if what == "const" else specials)(base)
             runs.append((first, count, what, 0 if what == "imm" else dwords, step, base, shift))
