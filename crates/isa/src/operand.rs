@@ -168,8 +168,16 @@ impl Instruction {
         };
         const DATA: [Role; 2] = [Role::named("vdata"), Role::named("vdst")];
         let fits_data = DATA.into_iter().all(|role| fits(role, sizes.0));
-        let fits_address =
-            if sizes.1 == 1 { [VADDR, VADDR0].into_iter().all(|role| fits(role, sizes.2)) } else { true };
+        // The last of several addresses holds all further ones.
+        const LAST: [Role; 5] = [
+            VADDR0,
+            Role::named("vaddr1"),
+            Role::named("vaddr2"),
+            Role::named("vaddr3"),
+            Role::named("vaddr4"),
+        ];
+        let last = LAST.get(usize::from(sizes.1).saturating_sub(1)).copied().unwrap_or(VADDR0);
+        let fits_address = fits(last, sizes.2) && (sizes.1 != 1 || fits(VADDR, sizes.2));
         (sizes.0 != 0 && sizes.1 != 0 && fits_data && fits_address).then_some(sizes)
     }
 

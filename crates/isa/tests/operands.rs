@@ -53,7 +53,12 @@ fn operands_have_roles_registers_and_directions() {
             "v_add_f32_e32 v0, 1.0, v1",
             ">vdst Vgpr 0+1, src0 1065353216, src1 Vgpr 1+1",
         ),
-        ("gfx90a", &[0x3b02_0501], "v_fmac_f32_e32 v1, v1, v2", ""),
+        (
+            "gfx90a",
+            &[0x7602_0501],
+            "v_fmac_f32_e32 v1, v1, v2",
+            ">vdst Vgpr 1+1, src0 Vgpr 1+1, src1 Vgpr 2+1, src2 Vgpr 1+1 tied 0",
+        ),
         (
             "gfx90a",
             &[0xdc51_8008, 0x0502_0003],
@@ -78,7 +83,12 @@ fn operands_have_roles_registers_and_directions() {
             "v_cndmask_b32_e64 v6, v1, v2, s4",
             ">vdst Vgpr 6+1, src0_modifiers 0, src0 Vgpr 1+1, src1_modifiers 0, src1 Vgpr 2+1, src2 Sgpr 4+1",
         ),
-        ("gfx1100", &[0xc8c6_0301, 0x0002_0502], "", ""),
+        (
+            "gfx1100",
+            &[0xca10_0101, 0x0002_0102],
+            "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v3, v2",
+            ">vdstX Vgpr 0+1, >vdstY Vgpr 3+1, src0X Vgpr 1+1, src0Y Vgpr 2+1",
+        ),
         (
             "gfx1100",
             &[0x3800_0501],

@@ -1,7 +1,7 @@
 //! The table file: it is valid, and a damaged one is rejected or harmless.
 #![allow(clippy::unwrap_used, reason = "a test fails by panics")]
 
-use amdgpu_isa::{Decoder, TableError, check};
+use amdgpu_isa::{Decoder, TableError, VgprMsb, check};
 
 fn file() -> Vec<u8> {
     std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/isa.bin")).unwrap()
@@ -62,4 +62,29 @@ fn short_bytes_make_progress() {
     assert_eq!(sizes, [0, 1, 2, 3]);
     // A source that is a literal without its bytes: v_mov_b32 v0, 0x...
     assert!(!decoder.decode(&0x7e00_02ff_u32.to_le_bytes()).is_valid());
+}
+
+#[test]
+fn any_bytes_give_instructions_side_by_side() {
+    let mut state = 1_u64;
+    let bytes: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 56) as u8
+    })
+    .take(20_001)
+    .collect();
+    for (processor, wave) in
+        [("gfx900", 64), ("gfx950", 64), ("gfx1030", 64), ("gfx1100", 32), ("gfx1200", 32), ("gfx1250", 32)]
+    {
+        let decoder = Decoder::new(processor, wave).unwrap().with_msb(VgprMsb(0xe4));
+        let mut end = 0;
+        for (at, instruction) in decoder.instructions(&bytes) {
+            assert_eq!(at, end, "{processor}");
+            end += instruction.size();
+            let text = instruction.to_string();
+            assert_eq!(text.starts_with('.'), !instruction.is_valid(), "{text}");
+            assert!(instruction.operands().count() < 40, "{text}");
+        }
+        assert_eq!(end, bytes.len(), "{processor}");
+    }
 }

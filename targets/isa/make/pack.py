@@ -101,10 +101,14 @@ def merged(data, order):
 def more_addresses(target, row):
     """Addresses of an image instruction that its leaf has and its opcode has not: other fields change the opcode."""
     leaf = target.name(TABLES[row["table"]][1][row["place"]][2])
-    match = re.search(r"_V\d+_V(\d+)_nsa", leaf) if row["is_image"] else None
+    match = re.search(r"_V\d+_V(\d+)_(nsa|gfx12)", leaf) if row["is_image"] else None
     known = sum(role.startswith("vaddr") for role, *_ in row["operands"])
     for place in range(known, int(match[1]) if match else 0):
-        yield f"vaddr{place}", (), ("runs", 0, ((0, 1, "nsa", 1, 0, place - 1, 0),)), False, 0, row["operands"][0][5]
+        if match[2] == "nsa":
+            bits, values = (), ("runs", 0, ((0, 1, "nsa", 1, 0, place - 1, 0),))
+        else:
+            bits, values = tuple(range(64 + 8 * place, 72 + 8 * place)), ("runs", 8, ((0, 256, "v", 1, 1, 0, 0),))
+        yield f"vaddr{place}", bits, values, False, 0, row["operands"][0][5]
 
 
 def enumerations(data, order, printed):

@@ -155,7 +155,9 @@ class Variant:
                 leaf.bits[at] |= self.split_bits[leaf.table, leaf.place, at] & ~leaf.mask
         for at, operand in enumerate(leaf.description["operands"]):
             name, shared = self.name_of(leaf, at), self.shared_bits[self.sharing(leaf, at, operand)] & ~leaf.mask
-            if leaf.bits[name] and shared != leaf.bits[name] and shared.bit_count() <= TRIED:
+            # A field of registers may have more bits here than matter to this opcode.
+            most = TRIED + 2 if operand[2] == 2 or operand[2] >= 13 else TRIED
+            if leaf.bits[name] and shared != leaf.bits[name] and shared.bit_count() <= most:
                 leaf.bits[name] = shared
 
     def constrain(self, leaf):
@@ -221,7 +223,7 @@ class Variant:
         """The bits that matter, and what their values hold. Equal operands of other opcodes are not tried again."""
         name, extra = self.target.name(leaf.op), self.below(leaf, bits, kind, owned)
         own = (leaf.table, leaf.place, leaf.op) if is_split else self.target.name(leaf.leaf_op) if leaf.is_image and kind == 1 else 0
-        alone = (leaf.op, leaf.value) if kind == 2 and len(bits) <= 8 or not role else 0
+        alone = (leaf.op, leaf.value) if kind == 2 and len(bits) <= 8 or role in ("", "soffset") else 0
         constant = (kind, value) if not bits else None
         key = (own, leaf.width, bits, extra, operand[:3], role, leaf.description["target"], constant, is_written, "t16" in name, leaf.is_image, alone)
         if key in self.known:
@@ -230,7 +232,8 @@ class Variant:
         dwords = self.image_dwords(leaf, role) if leaf.is_image and kind == 1 else None
         by_name = leaf.is_image and at in leaf.named and (kind != 1 or dwords is not None)
         arguments = self.target, leaf.op, by_name, leaf.width, bases
-        if len(bits) <= TRIED:
+        # Bits of other opcodes may not matter for a register of this one.
+        if len(bits) <= (TRIED + 2 if kind == 1 else TRIED):
             has_k = any(ROLES.get(other, "").startswith("imm") for other in leaf.named.values())
             number = self.name_of(leaf, at) if by_name else at
             values, bits = tried(*arguments, bits, number, has_k, dwords or 0)
@@ -240,7 +243,7 @@ class Variant:
                     values, bits = more, more_bits
         else:
             values = linear(*arguments, bits, at)
-        if values is None:
+        if values is None or values[0] == "runs" and len(bits) > TRIED:
             raise SystemExit(f"make-isa: {self.processor}: the values of {role} of {name} in bits {bits} are no number")
         self.known[key] = bits, values
         return bits, values

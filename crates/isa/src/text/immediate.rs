@@ -63,6 +63,10 @@ impl Text<'_, '_> {
             (true, true) if is_64 => write!(self.out, "lit64({number:#x})"),
             (false, true) if is_64 => write!(self.out, "{number:#x}"),
             (true, false) => write!(self.out, "lit({:#x})", self.i.literal_bits()),
+            // Halves that are alike print as one number only as an inline constant.
+            _ if operand.number_type == number::PACKED_FLOAT_16 && number as u32 > 0xffff => {
+                write!(self.out, "{:#x}", number as u32)
+            }
             _ => self.immediate(operand, number),
         }
     }
@@ -98,7 +102,9 @@ impl Text<'_, '_> {
                 };
             }
             number::PACKED_BFLOAT_16 => name(&half, |float| float.2).filter(|_| is_half),
-            number::PACKED_FLOAT_16 => name(&half, |float| float.1).filter(|_| is_half),
+            number::PACKED_FLOAT_16 => {
+                name(&half, |float| float.1).filter(|_| is_half || low >> 16 == u32::from(half))
+            }
             _ => name(&low, |float| float.3),
         };
         match text {
