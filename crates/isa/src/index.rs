@@ -10,12 +10,15 @@ pub(crate) struct Piece {
     len: u8,
 }
 
-/// What a value of a source field is read from.
-#[derive(Debug)]
+/// A field whose values decide about the row and its size.
+#[derive(Clone, Copy, Debug)]
 struct Field {
-    pieces: Box<[Piece]>,
-    /// For each value: `INVALID`, or the size of the literal after the word.
-    literals: Box<[u8]>,
+    /// The field, if its bits lie together.
+    piece: Piece,
+    /// Its pieces otherwise: the first one and the end.
+    pieces: (u32, u32),
+    /// Where the literals of its values begin.
+    literals: u32,
 }
 
 /// A value that the decoder does not accept.
@@ -46,8 +49,11 @@ pub(crate) struct Index {
     slots: Vec<(u32, u32)>,
     entries: Vec<Entry>,
     wides: Vec<(u64, u64)>,
+    /// The fields of each list of operands, one list after the other.
     fields: Vec<Field>,
-    field_numbers: Vec<u32>,
+    pieces: Vec<Piece>,
+    /// For each value of a field: `INVALID`, or the size of the literal after the word.
+    literals: Vec<u8>,
 }
 
 /// A row with the size of the instruction, and of its literal.
@@ -96,7 +102,8 @@ impl Index {
             entries: Vec::new(),
             wides: Vec::new(),
             fields: Vec::new(),
-            field_numbers: Vec::new(),
+            pieces: Vec::new(),
+            literals: Vec::new(),
         };
         let wave64 = table.u8(S::VariantWaves, variant) == 64;
         let mut known_operands = vec![None; table.len(S::OperandShapes)];
@@ -140,32 +147,23 @@ impl Index {
         table: &Table<'_>,
         list: usize,
         wave64: bool,
-        operands: &mut [Option<Option<u32>>],
+        operands: &mut [Option<Option<Field>>],
         lists: &mut [Option<(u32, u32)>],
     ) -> (u32, u32) {
         if let Some(Some(known)) = lists.get(list) {
             return *known;
         }
-        let start = self.field_numbers.len() as u32;
+        let start = self.fields.len() as u32;
         for at in table.range(S::ListStarts, list) {
             let operand = usize::from(table.u16(S::Lists, at));
-            let number = match operands.get(operand) {
-                Some(Some(known)) => *known,
-                _ => {
-                    let field = Field::new(table, operand, wave64);
-                    let number = field.map(|field| {
-                        self.fields.push(field);
-                        self.fields.len() as u32 - 1
-                    });
-                    if let Some(entry) = operands.get_mut(operand) {
-                        *entry = Some(number);
-                    }
-                    number
-                }
-            };
-            self.field_numbers.extend(number);
+            let known = operands.get(operand).copied().flatten();
+            let field = known.unwrap_or_else(|| self.field(table, operand, wave64));
+            if let Some(entry) = operands.get_mut(operand) {
+                *entry = Some(field);
+            }
+            self.fields.extend(field);
         }
-        let found = (start, self.field_numbers.len() as u32);
+        let found = (start, self.fields.len() as u32);
         if let Some(entry) = lists.get_mut(list) {
             *entry = Some(found);
         }
@@ -220,24 +218,24 @@ impl Index {
     /// The size of the literal of a row, unless a value of a field is invalid.
     fn literal(&self, word: u128, entry: &Entry) -> Option<u8> {
         let mut literal = 0;
-        for number in self.field_numbers.get(entry.fields.0 as usize..entry.fields.1 as usize)? {
-            let field = self.fields.get(*number as usize)?;
-            let value = match *field.pieces {
-                [Piece { start, len }] => (word >> start) as u64 & ((1 << len) - 1),
-                _ => extract(word, field.pieces.iter().map(|piece| (piece.start, piece.len))),
+        for field in self.fields.get(entry.fields.0 as usize..entry.fields.1 as usize)? {
+            let Piece { start, len } = field.piece;
+            let value = if len != 0 {
+                (word >> start) as u64 & ((1 << len) - 1)
+            } else {
+                let pieces = self.pieces.get(field.pieces.0 as usize..field.pieces.1 as usize)?;
+                extract(word, pieces.iter().map(|piece| (piece.start, piece.len)))
             };
-            match *field.literals.get(value as usize)? {
+            match *self.literals.get(field.literals as usize + value as usize)? {
                 INVALID => return None,
                 size => literal = literal.max(size),
             }
         }
         Some(literal)
     }
-}
 
-impl Field {
-    /// `None` if each value is valid and none is a literal.
-    fn new(table: &Table<'_>, operand: usize, wave64: bool) -> Option<Self> {
+    /// The field of an operand; `None` if each value is valid and none is a literal.
+    fn field(&mut self, table: &Table<'_>, operand: usize, wave64: bool) -> Option<Field> {
         let kind = usize::from(table.u16(S::OperandFields, 3 * operand + 1 + usize::from(wave64)));
         let bits = table.u16(S::Kinds, 2 * kind + 1) & 0xff;
         if table.u16(S::Kinds, 2 * kind) & 1 == 1 || bits > 10 {
@@ -256,7 +254,16 @@ impl Field {
         }
         let pieces = table.range(S::BitStarts, usize::from(table.u16(S::OperandFields, 3 * operand)));
         let piece = |at| Piece { start: table.u8(S::Bits, 2 * at), len: table.u8(S::Bits, 2 * at + 1) };
-        Some(Self { pieces: pieces.map(piece).collect(), literals: literals.into() })
+        let first = self.pieces.len() as u32;
+        let together = if pieces.len() == 1 { piece(pieces.start) } else { Piece { start: 0, len: 0 } };
+        self.pieces.extend(pieces.map(piece));
+        let field = Field {
+            piece: together,
+            pieces: (first, self.pieces.len() as u32),
+            literals: self.literals.len() as u32,
+        };
+        self.literals.extend(literals);
+        Some(field)
     }
 }
 
