@@ -123,6 +123,10 @@ fn without_remarks(text: &str) -> String {
 /// The class of a known difference (`targets/isa/README.md`).
 fn known(instruction: &Instruction, ours: &str, theirs: &str) -> Option<&'static str> {
     let name = ours.split(' ').next()?;
+    if name == "v_dot2_f16_f16" {
+        // A fault of the table: the third source has no bit for the half of its register.
+        return Some("fault: half of a third source");
+    }
     let has_k = ["fmaak", "fmamk", "madak", "madmk"].iter().any(|part| ours.contains(part));
     let is_vopd3 = instruction.size() >= 12 && name.starts_with("v_dual_");
     if has_k && theirs.starts_with(name) {
