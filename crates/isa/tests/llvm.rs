@@ -153,6 +153,9 @@ fn rejected(processor: &str, theirs: &str) -> Option<&'static str> {
         name if name.ends_with("_e64_dpp") && processor.starts_with("gfx11") => {
             Some("halves of registers by another table")
         }
+        name if name.ends_with("_dpp") && theirs.contains(" dpp8:") && processor.starts_with("gfx12") => {
+            Some("fault: registers of 16-bit DPP8")
+        }
         _ => None,
     }
 }
