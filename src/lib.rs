@@ -10,8 +10,8 @@
 //! ```text
 //! 0 units, bounds, clean,      numbers with units | bounds on untrusted input | text that may be printed |
 //!   signals, elf, integers     termination signals | records of ELF files | little-endian integers in slices
-//! 1 dwarf, arch, disassembler  DWARF expressions and CFI | what a GPU is | LLVM's tools for instructions
-//! 2 capture, codeobject, isa   what was seen | an AMDGPU ELF as bytes | effects of instructions
+//! 1 dwarf, arch                DWARF expressions and CFI | what a GPU is
+//! 2 capture, codeobject, isa   what was seen | an AMDGPU ELF as bytes | instructions and their effects
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
 //! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
@@ -64,7 +64,6 @@ pub mod clock;
 pub mod codeobject;
 pub mod debuginfo;
 mod diff;
-pub mod disassembler;
 mod elf;
 pub mod import;
 mod integers;

@@ -6,7 +6,6 @@
 use std::sync::{Arc, LazyLock};
 
 use lanescope::arch::Targets;
-use lanescope::disassembler::Disassembler;
 use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade, Flow};
 use lanescope::session::{Dump, Session};
@@ -22,9 +21,7 @@ const MAX_ANSWER: usize = 4 << 20;
 
 static DUMP: LazyLock<Arc<Dump>> = LazyLock::new(|| {
     let opened = import::open_zip_bytes("demo", DEMO, &Targets::builtin()).expect("the demo is sound");
-    // The fuzzer starts no program.
-    let none = Disassembler::new(Some("/nowhere/llvm-objdump".into()));
-    Arc::new(Dump::new(opened.capture, Vec::new()).with_disassembler(none))
+    Arc::new(Dump::new(opened.capture, Vec::new()))
 });
 
 pub fn run(bytes: &[u8]) {

@@ -13,7 +13,6 @@ use super::{standard_error, standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{FaultAddress, PAGE, Wave};
 use crate::clean::{clean, clean_lines};
-use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
@@ -54,12 +53,6 @@ pub(crate) struct DumpArgs {
     /// The sentence about a stream of the dump that ended too early.
     #[arg(skip)]
     pub(crate) truncated: Option<String>,
-    /// The disassembler, given once for all commands.
-    #[arg(skip)]
-    pub(crate) disassembler: Option<PathBuf>,
-    /// The disassembler of several dumps, in place of `disassembler`.
-    #[arg(skip)]
-    pub(super) tools: Option<Arc<Disassembler>>,
     /// Whether all warnings are printed whole, given once for all commands.
     #[arg(skip)]
     pub(crate) is_verbose: bool,
@@ -410,8 +403,6 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     *own = truncated.or_else(|| args.truncated.clone()).or(own.take());
     let folders = args.with.debug_folders(&args.debug_dirs);
     let dump = Dump::with_debug_folders(opened.capture, opened.problems, &folders);
-    let own = || Disassembler::new(args.disassembler.clone());
-    let dump = dump.with_disassembler(args.tools.as_ref().map_or_else(own, |tools| tools.of_another()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 

@@ -106,9 +106,6 @@ fn gaps(dump: &Dump, out: &mut String) -> std::fmt::Result {
     if let Some(truncated) = dump.truncated() {
         writeln!(out, "{}", style.alarm(&format!("truncated: {truncated}")))?;
     }
-    if let Some(error) = dump.disassembler().missing() {
-        writeln!(out, "{}", style.alarm(&error.to_string()))?;
-    }
     for fault in &capture.faults {
         writeln!(out, "{}", style.alarm(&format!("fault: {}", fault::sentence(fault))))?;
     }

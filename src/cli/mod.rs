@@ -97,8 +97,8 @@ struct Globals {
     /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
     #[arg(long = "debug-dir", global = true, value_name = "DIR")]
     debug_dirs: Vec<PathBuf>,
-    /// The llvm-objdump or llvm-mc to disassemble with [default: the newest on the PATH, then ROCm's]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Without effect since 0.2: no tool is needed.
+    #[arg(long, global = true, value_name = "FILE", hide = true)]
     disassembler: Option<PathBuf>,
     /// Print all warnings about the dump, each whole
     #[arg(long, global = true)]
@@ -144,7 +144,7 @@ enum Command {
     },
     /// Open gdb or lldb on the embedded demo, with a tour of five steps
     Demo(demo::Args),
-    /// List the debuggers, LLVM's tools and settings for crashes of this machine, and what to type
+    /// List the debuggers and settings for crashes of this machine, and what to type
     Doctor(doctor::Args),
     /// Run a program, keep what a crash on a GPU leaves, and print its cause
     #[command(override_usage = "lanescope capture [OPTIONS] -- PROGRAM [ARGUMENTS]")]
@@ -164,9 +164,9 @@ enum Command {
 }
 
 impl Command {
-    /// Passes on the folders of separate debug information, the disassembler, the form of warnings and the typed words.
+    /// Passes on the folders of separate debug information, the form of warnings and the typed words.
     fn look_in(&mut self, globals: Globals) {
-        let (folders, disassembler, is_verbose) = (globals.debug_dirs, globals.disassembler, globals.verbose);
+        let (folders, is_verbose) = (globals.debug_dirs, globals.verbose);
         let from = match self {
             Self::Serve(serve::Args { from, .. })
             | Self::Info(info::Args { from, .. })
@@ -179,17 +179,12 @@ impl Command {
                 return;
             }
             Self::Check(args) => {
-                args.globals = Some(Globals {
-                    debug_dirs: folders,
-                    disassembler,
-                    verbose: is_verbose,
-                    ..Globals::default()
-                });
+                args.globals =
+                    Some(Globals { debug_dirs: folders, verbose: is_verbose, ..Globals::default() });
                 return;
             }
             Self::Signature(signature::Args { options, .. }) | Self::Bucket(bucket::Args { options, .. }) => {
-                options.globals =
-                    Globals { debug_dirs: folders, disassembler, verbose: is_verbose, ..Globals::default() };
+                options.globals = Globals { debug_dirs: folders, verbose: is_verbose, ..Globals::default() };
                 return;
             }
             Self::Dwarf(args) => {
@@ -204,7 +199,7 @@ impl Command {
             | Self::Completions { .. }
             | Self::Man { .. } => return,
         };
-        (from.debug_dirs, from.disassembler, from.is_verbose) = (folders, disassembler, is_verbose);
+        (from.debug_dirs, from.is_verbose) = (folders, is_verbose);
         from.typed = globals.typed;
     }
 }
@@ -400,6 +395,9 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let cli = Cli::from_arg_matches(matches)?;
     let mut globals = cli.globals;
     globals.typed = matches.subcommand().map_or_else(String::new, |(_, matches)| steps::typed(matches));
+    if globals.disassembler.is_some() {
+        standard_error::message("lanescope: --disassembler has no effect: instructions need no tool")?;
+    }
     let targets = dump::targets(globals.targets.as_deref())?;
     globals.draft.as_deref().map(dialect::install).transpose()?;
     if let Some((name, matches)) = matches.subcommand()

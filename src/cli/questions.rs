@@ -118,8 +118,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<u8, Failure> {
     let mut from = DumpArgs::from_arg_matches(matches)?;
-    (from.debug_dirs, from.disassembler, from.is_verbose) =
-        (globals.debug_dirs, globals.disassembler, globals.verbose);
+    (from.debug_dirs, from.is_verbose) = (globals.debug_dirs, globals.verbose);
     let chosen = if has_waves(question) { Some(WaveArgs::from_arg_matches(matches)?) } else { None };
     let mut arguments = arguments(question, matches)?;
     let only = rest(question, &mut arguments, &mut from)?;

@@ -154,7 +154,6 @@ impl Options {
             dump: Some(path.to_owned()),
             with: self.with.clone(),
             debug_dirs: self.globals.debug_dirs.clone(),
-            disassembler: self.globals.disassembler.clone(),
             ..DumpArgs::default()
         };
         let dump = dump::open_quietly(&args, targets)?;

@@ -5,8 +5,6 @@ use std::process::ExitCode;
 
 use super::Failure;
 use crate::arch::Targets;
-use crate::clean::clean;
-use crate::disassembler;
 use crate::report::Style;
 
 /// The facts of a build.
@@ -52,15 +50,6 @@ pub(super) fn is_verbose(words: &[std::ffi::OsString]) -> bool {
 
 /// Prints the version and its details, a fact in a line.
 pub(super) fn print(out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    let tools = disassembler::found();
-    let tools = match tools.is_empty() {
-        true => "none (apt install llvm)".to_owned(),
-        false => tools
-            .iter()
-            .map(|path| clean(path.display().to_string()).into_owned())
-            .collect::<Vec<_>>()
-            .join(", "),
-    };
     let targets = Targets::builtin();
     let gpus: Vec<&str> = targets.names().collect();
     writeln!(out, "lanescope {}", BUILD.version)?;
@@ -68,7 +57,6 @@ pub(super) fn print(out: &mut dyn Write) -> Result<ExitCode, Failure> {
         ("commit", BUILD.commit.unwrap_or("unknown (built without LANESCOPE_COMMIT)")),
         ("target", BUILD.target),
         ("profile", BUILD.profile),
-        ("LLVM tools", &tools),
         ("GPUs", &gpus.join(", ")),
     ] {
         writeln!(out, "{}", Style::Coloured.folded(&format!("{name}: {fact}")))?;

@@ -19,7 +19,7 @@ pub(crate) use object::elf::{
     PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD, PT_NOTE, PT_NULL, PT_PHDR, ProgramFlags, ProgramType, SHF_ALLOC,
     SHF_COMPRESSED, SHF_EXECINSTR, SHF_WRITE, SHN_ABS, SHN_LORESERVE, SHN_UNDEF, SHN_XINDEX, SHT_DYNSYM,
     SHT_NOBITS, SHT_NOTE, SHT_NULL, SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB, STB_GLOBAL, STB_LOCAL,
-    STT_FUNC, STT_NOTYPE, STT_OBJECT, SectionFlags, SectionType, SymbolInfo, SymbolSection, SymbolType,
+    STT_FUNC, STT_OBJECT, SectionFlags, SectionType, SymbolInfo, SymbolSection, SymbolType,
 };
 pub(crate) use object::pod::{bytes_of, bytes_of_slice};
 pub(crate) use object::read::{CompressedData, CompressionFormat};

@@ -53,7 +53,7 @@ pub enum Control {
     /// The next instruction follows.
     #[default]
     Next,
-    /// A branch that is always taken; [`crate::disassembler::Instruction::target`] has the target.
+    /// A branch that is always taken; [`Instruction::target`](super::Instruction::target) has the target.
     Branch,
     /// A branch that is taken on a condition.
     ConditionalBranch,

@@ -1,6 +1,6 @@
 //! The meaning of AMDGPU instructions for an analysis of memory accesses.
 //!
-//! Input: the text of an instruction as LLVM 22 prints it ([`crate::disassembler`]) and the GPU's generation. Output:
+//! [`Machine`] decodes code. Input of the effects: the text of an instruction and the GPU's generation. Output:
 //! its [`Effects`], which are the access to memory, the written registers, the counters that it increments and waits
 //! for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers,
 //! [`value()`] the results of the arithmetic that leads to addresses.
@@ -14,6 +14,7 @@ mod buffer;
 mod callers;
 #[cfg(test)]
 pub(crate) use callers::tests::Entry as CallerEntry;
+mod code;
 mod copies;
 mod counters;
 mod effects;
@@ -39,6 +40,7 @@ pub use callers::{
     CallerCode, CallerState, CodeTarget, Execution, Half, Scalar, Slot, SlotBase, StackPointer,
     UndecidedError, Vector,
 };
+pub use code::{ALIGNMENT, CodeReader, Instruction, MAX_SIZE, Machine, UNKNOWN_MSB, UnknownProcessorError};
 pub use copies::{CopyOf, RegisterCopy};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
@@ -71,10 +73,6 @@ pub enum DecodeError {
     #[error("the text does not show whether the atomic returns a value")]
     Return,
 }
-
-/// A remark in the text of an instruction whose vector registers may be others: MODE's bits (gfx12.5) are unknown
-/// there.
-pub use crate::disassembler::UNKNOWN_MSB;
 
 /// The effects of an instruction, by its text.
 ///

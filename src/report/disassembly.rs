@@ -63,7 +63,7 @@ pub(crate) fn is_instruction(line: &str) -> bool {
 /// The marks before instructions: of the PC, of instructions with lanes, of others.
 const MARKS: [&str; 3] = ["=> ", "-> ", "   "];
 
-/// `saxpy of saxpy.hsaco, gfx90a, by llvm-objdump-22`
+/// `saxpy of saxpy.hsaco, gfx90a`
 fn head(of: &Disassembly) -> String {
     let mut head = match (&of.function, &of.code_object) {
         (Some(function), Some(object)) => format!("{} of {object}", function.name),
@@ -72,8 +72,8 @@ fn head(of: &Disassembly) -> String {
         (None, None) => "code of no code object that can be read".to_owned(),
     };
     let _ = write!(head, ", {}", of.processor);
-    if let Some(tool) = &of.tool {
-        let _ = write!(head, ", by {tool}");
+    if let Some(text) = of.tool().filter(|_| of.is_text) {
+        let _ = write!(head, ", by {text}");
     }
     head
 }
@@ -97,7 +97,7 @@ fn symbolic(symbol: &Symbolic) -> String {
     }
 }
 
-/// The tool's text, and its branch target: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
+/// The text, and its branch target: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
 #[must_use]
 pub(crate) fn instruction(one: &ListedInstruction) -> String {
     let mut text = one.text.clone();
@@ -144,8 +144,8 @@ pub(crate) struct ListingJson {
     code_object: Option<String>,
     /// The processor of the instructions: `gfx90a`.
     processor: String,
-    /// The tool that decoded them.
-    tool: Option<String>,
+    /// The origin of the texts: lanescope, or the capture.
+    tool: Option<&'static str>,
     /// The instructions; empty: the first byte was not captured.
     instructions: Vec<InstructionJson>,
     /// Missing data, with reasons.
@@ -168,7 +168,7 @@ struct InstructionJson {
     bytes: Option<String>,
     /// The instruction, with its branch target after `#`.
     text: String,
-    /// False for bytes that are no instruction; `text` is then the tool's output.
+    /// False for bytes that are no instruction; `text` then has the bytes.
     decoded: bool,
     /// The function.
     function: Option<String>,
@@ -218,7 +218,7 @@ pub(crate) fn json(of: &Disassembly) -> ListingJson {
         end: function.map(|function| Hex(function.end)),
         code_object: of.code_object.clone(),
         processor: of.processor.clone(),
-        tool: of.tool.clone(),
+        tool: of.tool(),
         instructions: each.collect(),
         problems: of.problems.clone(),
     }

@@ -31,7 +31,7 @@ fn name(end: &StackEnd) -> String {
         StackEnd::CallFrame { .. } => "an error in call frame information".to_owned(),
         StackEnd::Cycle { .. } => "the PC and CFA of an earlier frame".to_owned(),
         StackEnd::NoUnwindInformation { is_undecoded: true, .. } => {
-            format!("{}, and no tool of LLVM decodes the code", end.name().replace('_', " "))
+            format!("{}, and the code's processor is unknown", end.name().replace('_', " "))
         }
         StackEnd::NoCodeObject { .. } => "no known code object holds the PC".to_owned(),
         end => end.name().replace('_', " "),

@@ -643,15 +643,9 @@ impl Code for Session {
         super::disassembly::list(&self.reader, wave, asked)
     }
 
-    fn functions(&self, asked: &[(WaveId, u64)]) -> Vec<Result<Arc<Disassembly>, DisassemblyError>> {
-        let served: Vec<(WaveId, u64)> =
-            asked.iter().copied().filter(|(wave, _)| self.has_wave(*wave)).collect();
-        let mut found = super::disassembly::functions(&self.reader, &served).into_iter();
-        let answer = |(wave, _): &(WaveId, u64)| match self.serves(*wave) {
-            Ok(()) => found.next().unwrap_or(Err(ReadError::NoSuchWave(*wave).into())),
-            Err(error) => Err(error.into()),
-        };
-        asked.iter().map(answer).collect()
+    fn function(&self, wave: WaveId, address: u64) -> Result<Disassembly, DisassemblyError> {
+        self.serves(wave)?;
+        super::disassembly::function(&self.reader, wave, address)
     }
 }
 

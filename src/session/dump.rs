@@ -11,7 +11,6 @@ use crate::arch::{RegId, WaveArch};
 use crate::capture::{Capture, Dispatch, Problem, Severity, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
-use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::session::dispatches::kernels;
 use crate::units::WaveId;
@@ -25,7 +24,6 @@ pub struct Dump {
     kinds: Vec<Arc<ServedKind>>,
     objects: Objects,
     kernel_names: kernels::Names,
-    disassembler: Disassembler,
     /// The captured PCs of all waves, in order, each once.
     wave_pcs: OnceLock<Vec<u64>>,
 }
@@ -71,8 +69,8 @@ impl Dump {
             (std::cmp::Reverse(severity), served.first)
         });
         let objects = Objects::new(&capture, None, folders);
-        let (kernel_names, disassembler) = (kernels::Names::default(), Disassembler::default());
-        Self { capture, problems, kinds, objects, kernel_names, disassembler, wave_pcs: OnceLock::new() }
+        let kernel_names = kernels::Names::default();
+        Self { capture, problems, kinds, objects, kernel_names, wave_pcs: OnceLock::new() }
     }
 
     /// Sets the dialect of all debug information, instead of the units' own; `None`: each unit's own.
@@ -80,13 +78,6 @@ impl Dump {
     pub fn in_dialect(mut self, dialect: Option<Dialect>) -> Self {
         let folders = self.objects.folders();
         self.objects = Objects::new(&self.capture, dialect, &folders);
-        self
-    }
-
-    /// Replaces the installed disassembler by another one.
-    #[must_use]
-    pub fn with_disassembler(mut self, disassembler: Disassembler) -> Self {
-        self.disassembler = disassembler;
         self
     }
 
@@ -232,10 +223,6 @@ impl Dump {
     /// The kinds to serve, the default one first.
     pub(super) fn served(&self) -> &[Arc<ServedKind>] {
         &self.kinds
-    }
-
-    pub(crate) fn disassembler(&self) -> &Disassembler {
-        &self.disassembler
     }
 
     pub(super) fn objects(&self) -> &Objects {

@@ -322,16 +322,15 @@ pub trait Code {
     /// Disassembles code that a wave runs, with the lanes at each instruction.
     ///
     /// # Errors
-    /// There is no such wave, lane or frame, or no PC; no tool can disassemble. Missing code is an answer.
+    /// There is no such wave, lane or frame, or no PC; the processor is unknown. Missing code is an answer.
     fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;
 
-    /// Disassembles the functions that hold addresses in the code of waves, with one run of the tool for each
-    /// processor, without lanes. Equal listings are shared. A function of more than
-    /// [`MAX_BLOCK`](crate::disassembler::MAX_BLOCK) bytes is listed around the address.
+    /// Disassembles the function that holds an address in the code of a wave, without lanes. A function of more than
+    /// 64 KiB is listed around the address.
     ///
     /// # Errors
-    /// The errors of [`Self::disassemble`], for each address.
-    fn functions(&self, asked: &[(WaveId, u64)]) -> Vec<Result<Arc<Disassembly>, DisassemblyError>>;
+    /// The errors of [`Self::disassemble`].
+    fn function(&self, wave: WaveId, address: u64) -> Result<Disassembly, DisassemblyError>;
 }
 
 /// What-if changes.

@@ -112,7 +112,7 @@ pub struct Crashes {
     groups: Vec<(Parts, usize)>,
     /// Number of waves beyond the groups.
     left_out: usize,
-    /// The reason that accesses and states are unknown: no tool decodes the code.
+    /// The reason that accesses and states are unknown: the processor of the code is unknown.
     undecoded: Option<String>,
 }
 
@@ -140,8 +140,8 @@ impl Crashes {
             .then(|| format!("{waves} in further groups of one PC and stop reason have no signature"))
     }
 
-    /// The reason that the signatures differ from those of the same dump with all tools: no tool decodes the code, so
-    /// accesses of faults and states of hangs are unknown. `None`: they do not.
+    /// The reason that accesses of faults and states of hangs are unknown: the processor of the code is. `None`: they are
+    /// known.
     #[must_use]
     pub fn undecoded(&self) -> Option<String> {
         self.undecoded.as_ref().map(|why| format!("accesses and states of hangs are unknown: {why}"))

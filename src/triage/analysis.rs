@@ -191,8 +191,6 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
         return;
     }
     let stacks: Vec<Stack<'_>> = groups.iter().filter_map(|group| Stack::of(group)).collect();
-    let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
-    code.prepare(&places);
     let work = Work::default();
     let (walks, walked) = walks(&stacks, code, &work, &mut found.missing);
     let mut budget = MAX_LOOKS;
@@ -303,8 +301,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     }
 }
 
-/// The paths to the PCs of stacks, with the stack of each. They enter the callees of calls that returned; each level of
-/// calls needs one more run of the tool.
+/// The paths to the PCs of stacks, with the stack of each. They enter the callees of calls that returned.
 fn walks<'s, 'a>(
     stacks: &'s [Stack<'a>],
     code: &mut Listings,
@@ -326,7 +323,6 @@ fn walks<'s, 'a>(
                 called.extend(target.map(|address| (index, call, CodeAt { address, ..*first })));
             }
         }
-        code.prepare(&called.iter().map(|(_, _, at)| *at).collect::<Vec<_>>());
         let mut entered = BTreeSet::new();
         for (index, call, at) in called {
             let listing =

@@ -1,4 +1,4 @@
-//! The waves that faulted, with the place of their stop: no analysis, and no tool.
+//! The waves that faulted, with the place of their stop: no analysis.
 
 use serde::Serialize;
 

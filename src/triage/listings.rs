@@ -26,15 +26,6 @@ pub(super) struct CodeAt<'a> {
 /// Kind of wave, agent and requested address.
 type Key = (String, u32, u64);
 
-/// Addresses of one session.
-struct Request<'a> {
-    session: &'a dyn Inspect,
-    keys: Vec<Key>,
-    addresses: Vec<(WaveId, u64)>,
-    /// [`CodeAt::mode`] of each.
-    modes: Vec<Option<u32>>,
-}
-
 /// Decoded functions of a dump's waves.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
@@ -72,67 +63,40 @@ pub(super) struct Decoded {
 }
 
 impl Listings {
-    /// Decodes the code at addresses, with one run of the tool for each processor. Addresses past [`MAX_LISTED`] and
-    /// known ones are ignored.
-    pub(super) fn prepare(&mut self, asked: &[CodeAt<'_>]) {
-        let mut by_session: Vec<Request<'_>> = Vec::new();
-        for at in asked {
-            let mode = at.mode();
-            let Some(key) = at.key(mode) else { continue };
-            let is_asked = by_session.iter().any(|request| request.keys.contains(&key));
-            if is_asked || self.known.contains_key(&key) || self.known.len() >= MAX_LISTED {
-                continue;
-            }
-            let is_it = |request: &&mut Request<'_>| std::ptr::addr_eq(request.session, at.session);
-            match by_session.iter_mut().find(is_it) {
-                Some(request) => {
-                    request.keys.push(key);
-                    request.addresses.push((at.wave, at.address));
-                    request.modes.push(mode);
-                }
-                None => by_session.push(Request {
-                    session: at.session,
-                    keys: vec![key],
-                    addresses: vec![(at.wave, at.address)],
-                    modes: vec![mode],
-                }),
-            }
-        }
-        for Request { session, keys, addresses, modes } in by_session {
-            // Equal listings of the session are decoded once.
-            let mut decoded: Vec<(Arc<Disassembly>, Arc<Listing>)> = Vec::new();
-            let found = keys.into_iter().zip(session.functions(&addresses)).zip(addresses.iter().zip(modes));
-            for ((key, found), ((_, address), mode)) in found {
-                let listing = found.map(|found| {
-                    let is_same = |of: &Arc<Disassembly>| Arc::ptr_eq(of, &found) && mode.is_none();
-                    if let Some((_, listing)) = decoded.iter().find(|(of, _)| is_same(of)) {
-                        return Arc::clone(listing);
-                    }
-                    let mut listing = Listing::of(&found, &session.kind().target.name);
-                    if let Some(mode) = mode {
-                        listing.check_mode(*address, mode);
-                        return Arc::new(listing);
-                    }
-                    let listing = Arc::new(listing);
-                    decoded.push((found, Arc::clone(&listing)));
-                    listing
-                });
-                self.known.insert(key, listing);
-            }
-        }
-    }
-
-    /// The listing of the code at an address; decodes it if [`Self::prepare`] did not.
+    /// The listing of the code at an address. Of more than [`MAX_LISTED`] addresses in as many functions there is none.
     ///
     /// # Errors
-    /// The wave is unknown, or no tool can disassemble.
+    /// The wave is unknown, or the processor is.
     pub(super) fn around(&mut self, at: CodeAt<'_>) -> Option<Result<Arc<Listing>, DisassemblyError>> {
-        self.prepare(&[at]);
-        self.known.get(&at.key(at.mode())?).cloned()
+        let mode = at.mode();
+        let key = at.key(mode)?;
+        if let Some(known) = self.known.get(&key) {
+            return Some(known.clone());
+        }
+        // Other addresses of a function have its listing.
+        let is_same = |(kind, agent, _): &Key| (kind, *agent) == (&key.0, key.1) && mode.is_none();
+        let holds = |of: &Arc<Listing>| of.is_whole() && of.holding(at.address).is_some();
+        let mut known = self.known.iter().filter(|(of, _)| is_same(of));
+        let same = known.find_map(|(_, of)| of.as_ref().ok().filter(|of| holds(of)).cloned());
+        if same.is_none() && self.known.len() >= MAX_LISTED {
+            return None;
+        }
+        let listing = same.map_or_else(|| at.listing(mode).map(Arc::new), Ok);
+        self.known.insert(key, listing.clone());
+        Some(listing)
     }
 }
 
 impl CodeAt<'_> {
+    fn listing(&self, mode: Option<u32>) -> Result<Listing, DisassemblyError> {
+        let found = self.session.function(self.wave, self.address)?;
+        let mut listing = Listing::of(&found, &self.session.kind().target.name);
+        if let Some(mode) = mode {
+            listing.check_mode(self.address, mode);
+        }
+        Ok(listing)
+    }
+
     fn key(&self, mode: Option<u32>) -> Option<Key> {
         let info = self.session.wave(self.wave).ok()?;
         let mut kind = format!("{}:{}", info.kind.target.name, info.kind.wave_size);
@@ -204,6 +168,12 @@ impl Listing {
         let index = after.checked_sub(1)?;
         let one = self.instructions.get(index)?;
         (address < one.address.saturating_add(one.size)).then_some(index)
+    }
+
+    /// Whether the listing has all of its function.
+    fn is_whole(&self) -> bool {
+        let end = self.instructions.last().map(|last| last.address.saturating_add(last.size));
+        self.has_start() && self.function.as_ref().is_some_and(|function| end >= Some(function.end))
     }
 
     /// Whether the listing begins at the function's start.

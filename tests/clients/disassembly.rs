@@ -183,20 +183,6 @@ fn lldb_shows_instructions() {
     each(half(DUMPS, &lldb), &lldb, lldb_script);
 }
 
-/// Without a tool the output has the reason, and nothing of x86.
-#[test]
-fn without_a_tool_gdb_reports_it() {
-    let fixture = named("saxpy-gfx90a-O0");
-    let server = Server::start(&fixture.dump, &["--disassembler", "/nowhere/llvm-objdump"]);
-    let mut script = Script::new(&fixture.name);
-    script.say(format!("source {}", helper("gdb").display()));
-    script.say(format!("target remote {}", server.address));
-    script.expect("x/i $pc", "(no disassembly: Cannot run /nowhere/llvm-objdump: No such file");
-    script.expect("monitor disassemble", "Cannot run /nowhere/llvm-objdump: No such file");
-    script.must_pass(&Debugger::Gdb("gdb"));
-    server.finish();
-}
-
 /// regions.hip with `DW_AT_LLVM_lane_pc`: lanes at another PC than the wave have the mark of all lists, `inactive`.
 #[test]
 fn lanes_of_other_instructions_are_inactive() {

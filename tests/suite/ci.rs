@@ -167,6 +167,7 @@ fn a_change_is_checked_by_what_is_about_it() {
             &["package(dwarf-heterogeneous)", "dwarf::", "hostile::work::"],
             &["(triage)"],
         ),
+        ("crates/isa/src/decode.rs", &["package(amdgpu-isa)", "--test llvm", "/^(isa)::/"], &["(triage)"]),
         ("tests/suite/triage/hangs.rs", &["triage::hangs::"], &["triage::scores", "--lib"]),
         ("tests/clients/gdb.rs", &["binary(clients) & test(/^(gdb::.*)$/)"], &["lldb::"]),
         ("docs/check.md", &["pages::", "expectations::"], &["--lib", "clients"]),
@@ -391,6 +392,7 @@ fn the_action_caches_the_program_of_its_sources() {
         "rust-toolchain.toml",
         "src/a b.rs",
         "evaluator/src/lib.rs",
+        "crates/isa/src/lib.rs",
         "targets/gfx.toml",
         "templates/report.html",
     ];
@@ -421,42 +423,18 @@ fn the_action_caches_the_program_of_its_sources() {
     }
     assert_eq!(hash(), first);
     // The files of the build are here, too.
-    for file in
-        ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "src", "evaluator", "targets", "templates"]
-    {
+    for file in [
+        "Cargo.toml",
+        "Cargo.lock",
+        "rust-toolchain.toml",
+        "src",
+        "evaluator",
+        "crates",
+        "targets",
+        "templates",
+    ] {
         assert!(root().join(file).exists(), "{file}");
     }
-}
-
-/// The step installs LLVM's tools if the PATH has none, with `sudo` for a user other than root.
-#[test]
-fn the_action_installs_a_missing_disassembler() {
-    let action = yaml(&fs::read_to_string(root().join("action.yml")).unwrap());
-    let install = step(&action["runs"]["steps"], "Install LLVM's tools");
-    let project = Project::new("ci-llvm");
-    let tools = project.path("tools");
-    fs::create_dir_all(&tools).unwrap();
-    let program = |name: &str, text: &str| {
-        project.write(&format!("tools/{name}"), &format!("#!/bin/bash\n{text}\n"));
-        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-    };
-    program("apt-get", "echo \"$*\" >> calls");
-    program("sudo", "echo sudo >> calls; \"$@\"");
-    let run = |user: &str| {
-        program("id", &format!("echo {user}"));
-        let _ = fs::remove_file(project.path("work/calls"));
-        let arguments = ["--noprofile", "--norc", "-eo", "pipefail", "-c", &install];
-        let output = project.run("/bin/bash", &arguments, &[("PATH", tools.as_path())]);
-        assert!(output.status.success(), "{}", text(&output));
-        fs::read_to_string(project.path("work/calls")).unwrap_or_default()
-    };
-    for (user, sudo) in [("0", 0), ("1000", 2)] {
-        let calls = run(user);
-        assert!(calls.contains("install --yes --no-install-recommends llvm"), "{calls}");
-        assert_eq!(calls.matches("sudo").count(), sudo, "{calls}");
-    }
-    program("llvm-objdump-22", "");
-    assert_eq!(run("1000"), "");
 }
 
 #[test]

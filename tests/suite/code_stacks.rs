@@ -54,34 +54,6 @@ fn dumps(folder: &Path) -> BTreeSet<String> {
     archive.file_names().map(|name| name.unwrap().split_once('/').unwrap().0.to_owned()).collect()
 }
 
-/// A run of LLVM's tool takes 50 ms for one function as for fifty. The first run is for the first wave alone.
-#[test]
-fn functions_of_other_waves_are_decoded_in_one_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let (tool, log, written) =
-        (folder.path().join("objdump"), folder.path().join("log"), folder.path().join("script"));
-    let llvm = crate::ci::lanescope_tools("llvm-objdump");
-    std::fs::write(
-        &written,
-        format!("#!/bin/sh\necho run >> '{}'\nexec {} \"$@\"\n", log.display(), llvm.display()),
-    )
-    .unwrap();
-    crate::install(&written, &tool);
-    for name in sampled(dumps(folder.path()), 3) {
-        let dump = folder.path().join(&name);
-        let groups = answer(&["groups", words(&dump), "--json", "--disassembler", words(&tool)]);
-        let runs = std::fs::read_to_string(&log).unwrap().lines().count();
-        std::fs::remove_file(&log).unwrap();
-        let groups: Value = serde_json::from_str(&groups).unwrap();
-        let groups =
-            groups["kinds"].as_array().unwrap().iter().flat_map(|kind| kind["groups"].as_array().unwrap());
-        let innermost: BTreeSet<String> =
-            groups.map(|group| group["frames"][0]["function"].to_string()).collect();
-        assert!(innermost.len() >= 5, "{name}: {innermost:?}");
-        assert!(runs < innermost.len(), "{name}: {runs} runs for {innermost:?}");
-    }
-}
-
 #[test]
 fn callers_are_those_of_the_models_calls() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,11 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use lanescope::arch::Targets;
 use lanescope::codeobject::hex;
-use lanescope::disassembler::Disassembler;
 use lanescope::import;
 use lanescope::session::{Dump, MemoryAddress, Session, Storage as _, Waves as _};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
@@ -120,12 +119,11 @@ pub(crate) fn expected_of(name: &str) -> (PathBuf, Value) {
     (fixtures().join(expected["dump"].as_str().unwrap()), expected)
 }
 
-/// Opens a dump; copies of one dump have one code, which is decoded once.
+/// Opens a dump.
 pub(crate) fn open(path: &Path) -> Arc<Dump> {
-    static TOOLS: LazyLock<Disassembler> = LazyLock::new(|| Disassembler::default().shared());
     let opened = import::open(path, &Targets::builtin(), &import::Options::default())
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    Arc::new(Dump::new(opened.capture, opened.problems).with_disassembler(TOOLS.of_another()))
+    Arc::new(Dump::new(opened.capture, opened.problems))
 }
 
 /// A session with only the wave of that id.

@@ -18,7 +18,7 @@ fn the_version_has_its_build_in_either_order_of_options() {
     assert_eq!(printed(&["--version"]), concat!("lanescope ", env!("CARGO_PKG_VERSION"), "\n"));
     let details = printed(&["--version", "--verbose"]);
     assert_eq!(details, printed(&["--verbose", "--version"]));
-    for name in ["commit: ", "target: ", "profile: ", "LLVM tools: ", "GPUs: "] {
+    for name in ["commit: ", "target: ", "profile: ", "GPUs: "] {
         assert!(details.lines().any(|line| line.starts_with(name)), "{name}: {details}");
     }
     assert!(details.contains("gfx90a") && details.contains("gfx1251"), "{details}");
@@ -33,10 +33,10 @@ fn doctor_names_the_debuggers_and_tools_of_this_machine() {
     let number = first.lines().next().unwrap().rsplit(' ').next().unwrap();
     let number: Vec<&str> = number.split('.').take(2).collect();
     assert!(text.contains(&format!("gdb: {}, with Python", number.join("."))), "{text}");
-    assert!(text.contains("lldb: 2") && text.contains("llvm-objdump"), "{text}");
+    assert!(text.contains("lldb: 2"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
     let json = crate::cli::json(&["doctor", "--json"]);
-    assert_eq!(json["schema"], "lanescope.doctor/1");
+    assert_eq!(json["schema"], "lanescope.doctor/2");
     assert_eq!(json["next"].as_array().unwrap().last().unwrap(), "lanescope demo");
 }
 
@@ -57,22 +57,15 @@ fn doctor_describes_missing_and_broken_programs() {
     let output = with_path(folder.path(), &["doctor"]);
     assert!(output.status.success());
     let missing = text(&output.stdout);
-    for line in [
-        "missing  gdb: not on the PATH",
-        "missing  lldb: not on the PATH",
-        "missing  llvm-objdump",
-        "  apt install gdb",
-        "  apt install llvm",
-    ] {
+    for line in ["missing  gdb: not on the PATH", "missing  lldb: not on the PATH", "  apt install gdb"] {
         assert!(missing.contains(line), "{line}: {missing}");
     }
     script(folder.path(), "gdb", "printf 'GNU gdb \\033[31m9.2\\n'; yes | /usr/bin/head -c 1000000");
     script(folder.path(), "lldb-7", "exit 3");
-    script(folder.path(), "llvm-objdump", "echo 'LLVM version 11.0.1'");
     let output = with_path(folder.path(), &["doctor"]);
     let broken = text(&output.stdout);
     assert!(output.status.success() && !broken.contains('\u{1b}'), "{broken:?}");
-    for line in ["lldb: no version", "without Python", "does not list amdgcn"] {
+    for line in ["lldb: no version", "without Python"] {
         assert!(broken.contains(line), "{line}: {broken}");
     }
 }

@@ -72,7 +72,16 @@ pub(crate) fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>
 
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for folder in ["src", "evaluator/src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets", "examples"] {
+    for folder in [
+        "src",
+        "evaluator/src",
+        "crates/isa",
+        "tests",
+        "benches",
+        "fuzz/src",
+        "fuzz/fuzz_targets",
+        "examples",
+    ] {
         files(&root().join(folder), &["rs"], &mut found);
     }
     found.retain(|path| !path.ends_with("tests/suite/words.rs"));

@@ -58,7 +58,6 @@ pub(super) fn run(
         dump: Some(path.to_owned()),
         with: with.clone(),
         debug_dirs: globals.debug_dirs.clone(),
-        disassembler: globals.disassembler.clone(),
         is_verbose: globals.verbose,
         typed: steps::of(path, with, globals),
         ..DumpArgs::default()

@@ -11,9 +11,8 @@ use crate::arch::Targets;
 use crate::capture::Problem;
 use crate::check::{self, Outcome, Subject, Verdict};
 use crate::clean::clean;
-use crate::cli::dump::{self, DumpArgs};
+use crate::cli::dump;
 use crate::cli::{Failure, Globals, output_file, shell, steps};
-use crate::disassembler::Disassembler;
 use crate::postmortem;
 use crate::session::{Dump, DumpFacts as _, Inspect, Session};
 use crate::signature::Rules;
@@ -24,8 +23,6 @@ pub(super) struct Setup<'a> {
     pub(super) globals: &'a Globals,
     pub(super) rules: &'a Rules,
     pub(super) targets: &'a Targets,
-    /// Dumps of one program need its instructions once.
-    pub(super) tools: Arc<Disassembler>,
 }
 
 /// Evaluates the expectations of a file over a dump. An error is a result.
@@ -45,8 +42,7 @@ pub(super) fn run(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> 
 fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result<CheckedDump, Failure> {
     let Setup { globals, rules, targets, .. } = *setup;
     let words = words(&file.path, &file.scope);
-    let tools = Some(Arc::clone(&setup.tools));
-    let args = DumpArgs { tools, ..arguments(&words, dump, globals)? };
+    let args = arguments(&words, dump, globals)?;
     let opened = dump::open_quietly(&args, targets)?;
     let sessions = dump::sessions(&opened, args.kind.as_deref())?;
     let subject = Subject { rules: rules.clone(), ..subject(&dump.name, &sessions, &opened) };

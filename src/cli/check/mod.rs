@@ -23,7 +23,6 @@ pub(super) use draft::settings as settings_of;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::choice::choice;
@@ -32,7 +31,6 @@ use super::runner::{for_people, message_for_people};
 use super::value::{ValueError, whole};
 use super::{Failure, Globals, is_closed_pipe, printed, signature};
 use crate::arch::Targets;
-use crate::disassembler::Disassembler;
 use formats::{Form, Output};
 use job::Setup;
 use plan::{PlannedDump, PlannedFile};
@@ -145,8 +143,7 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     let globals = args.globals.clone().unwrap_or_default();
     if args.worker {
         let rules = signature::rules(args.rules.as_deref())?;
-        let tools = Arc::new(Disassembler::new(globals.disassembler.clone()).shared());
-        workers::work(&Setup { globals: &globals, rules: &rules, targets, tools }, out)?;
+        workers::work(&Setup { globals: &globals, rules: &rules, targets }, out)?;
         return Ok(0);
     }
     if let Some(dump) = &args.new {
@@ -172,7 +169,7 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         plan.name_reports(folder);
     }
     let mut inputs = plan.inputs();
-    inputs.extend(args.rules.iter().chain(&globals.disassembler).cloned());
+    inputs.extend(args.rules.iter().cloned());
     if let Some(Shard { part, parts }) = args.shard {
         plan.keep_part(part - 1, parts);
     }

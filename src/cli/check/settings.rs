@@ -22,11 +22,7 @@ fn options() -> Options {
 /// The words of the options of all commands.
 pub(super) fn global_words(globals: &Globals) -> Vec<OsString> {
     let folders = globals.debug_dirs.iter().map(|folder| ("--debug-dir", folder));
-    let one = [
-        ("--targets", &globals.targets),
-        ("--draft", &globals.draft),
-        ("--disassembler", &globals.disassembler),
-    ];
+    let one = [("--targets", &globals.targets), ("--draft", &globals.draft)];
     let one = one.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
     folders.chain(one).flat_map(|(name, value)| [name.into(), value.into()]).collect()
 }

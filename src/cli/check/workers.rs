@@ -152,7 +152,7 @@ pub(super) fn abandon() {
     std::mem::forget(groups);
 }
 
-/// A worker process, the first of its process group: LLVM's tools are others. All end when it is dropped.
+/// A worker process, the first of its process group. All end when it is dropped.
 struct Worker {
     child: Child,
     group: u32,

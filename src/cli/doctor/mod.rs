@@ -1,4 +1,4 @@
-//! `lanescope doctor`: the debuggers, LLVM's tools and the capture of crashes on this machine, and the commands to type.
+//! `lanescope doctor`: the debuggers and the capture of crashes on this machine, and the commands to type.
 //!
 //! Each check has a state: `ok`, `note` (works, with a limit) or `missing`. The exit status is 0: every command of
 //! lanescope works without debuggers and tools, with less in its answers. Programs that do not answer within five
@@ -52,19 +52,16 @@ pub(super) enum State {
 pub(super) enum Area {
     /// Clients of `serve`.
     Debuggers,
-    /// Programs that decode instructions.
-    Instructions,
     /// The capture of crashes as they happen.
     Crashes,
 }
 
 impl Area {
-    const ALL: [Self; 3] = [Self::Debuggers, Self::Instructions, Self::Crashes];
+    const ALL: [Self; 2] = [Self::Debuggers, Self::Crashes];
 
     const fn heading(self) -> &'static str {
         match self {
             Self::Debuggers => "Debuggers",
-            Self::Instructions => "Instructions",
             Self::Crashes => "Capture of crashes",
         }
     }
@@ -121,10 +118,11 @@ pub(super) struct Diagnosis {
 
 impl Schema for Diagnosis {
     const NAME: &'static str = "doctor";
+    const VERSION: u32 = 2;
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let checks = [programs::debuggers(), programs::tools(), crashes::checks()];
+    let checks = [programs::debuggers(), crashes::checks()];
     let diagnosis = diagnosis(checks.into_iter().flatten().collect(), targets);
     if args.json {
         return print_json(out, &Document::new(diagnosis));

@@ -1,4 +1,4 @@
-//! Debuggers and LLVM's tools on the PATH, with their versions and known limits.
+//! Debuggers on the PATH, with their versions and known limits.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::{Area, Check, State};
 use crate::clean::{clean, clean_lines};
-use crate::disassembler;
 
 /// Time for a program to print its version.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -174,47 +173,6 @@ fn debugger(name: &str, path: Option<PathBuf>, install: &str) -> Check {
         command: None,
     }
 }
-
-/// LLVM's tools in the order in which the disassembler tries them.
-pub(super) fn tools() -> Vec<Check> {
-    let found = disassembler::found();
-    let Some(path) = found.first() else {
-        return vec![Check {
-            area: Area::Instructions,
-            name: "llvm-objdump".to_owned(),
-            state: State::Missing,
-            path: None,
-            version: None,
-            fact: "not on the PATH and not in ROCm's folder".to_owned(),
-            notes: vec![disassembler::WITHOUT.to_owned()],
-            command: Some("apt install llvm".to_owned()),
-        }];
-    };
-    let shown = clean(path.display().to_string()).into_owned();
-    let text = output(path, &["--version"]).unwrap_or_default();
-    let version = text.lines().find(|line| line.contains("version")).and_then(version);
-    let mut notes = Vec::new();
-    if !text.contains("amdgcn") {
-        notes.push("it does not list amdgcn among its targets: install LLVM with AMDGPU".to_owned());
-    } else if version.is_some_and(|(major, _)| major < OLDEST_FOR_ALL) {
-        notes.push(format!("the newest GPUs need LLVM {OLDEST_FOR_ALL}: apt install llvm-{OLDEST_FOR_ALL}"));
-    }
-    let version = version.map(|(major, minor)| format!("{major}.{minor}"));
-    let name = path.file_name().map(|name| clean(name.to_string_lossy()).into_owned());
-    vec![Check {
-        area: Area::Instructions,
-        name: name.unwrap_or_default(),
-        state: if notes.is_empty() { State::Ok } else { State::Note },
-        fact: format!("{} ({shown})", version.as_deref().unwrap_or("no version within 5 s")),
-        path: Some(shown),
-        version,
-        notes,
-        command: None,
-    }]
-}
-
-/// The first release of LLVM that decodes gfx1250 and gfx1251 (docs/compilers.md).
-const OLDEST_FOR_ALL: u32 = 22;
 
 /// The absolute folders of the PATH: a relative one may be a dump's.
 fn folders() -> Vec<PathBuf> {

@@ -20,8 +20,8 @@ pub(crate) mod tests;
 pub use find::{CallerState, Execution, Half, Scalar, StackPointer};
 pub use state::{Slot, SlotBase, Vector};
 
+use super::Instruction;
 use crate::arch::Generation;
-use crate::disassembler::Instruction;
 use paths::Paths;
 use run::Units;
 use step::{Effect, Step};

@@ -63,7 +63,7 @@ impl Source<'_> {
         shown.code = Some(CodeView {
             function: found.function.as_ref().map(|function| cut(&function.name)),
             processor: found.processor.clone(),
-            tool: found.tool.as_deref().map(|tool| self.paths.name(tool)),
+            tool: found.tool().map(str::to_owned),
             instructions: found.instructions.iter().map(row).collect(),
             problems: found.problems.iter().map(|problem| self.paths.text(problem)).collect(),
         });

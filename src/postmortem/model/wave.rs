@@ -37,7 +37,7 @@ pub struct ShownWave {
     pub variables_problem: Option<String>,
     /// The source around the line. `None`: not captured.
     pub source: Option<SourceView>,
-    /// The instructions around the PC. `None`: no PC, or no tool decodes them.
+    /// The instructions around the PC. `None`: no PC, or the processor is unknown.
     pub code: Option<CodeView>,
     /// The reason for missing instructions.
     pub code_problem: Option<String>,

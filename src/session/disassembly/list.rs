@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::blocks::Code;
 use super::bounds;
+use super::code::Code;
 use super::marks::Marks;
 use super::text;
 use super::{
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::capture::Capture;
 use crate::debuginfo::DebugInfo;
-use crate::disassembler::{DisassembleError, Instruction};
+use crate::isa::Instruction;
 use crate::session::objects::Loaded;
 use crate::session::objects::source::tidy;
 use crate::session::stack::backtrace;
@@ -25,7 +25,7 @@ type Decoded = Vec<(Instruction, Vec<u8>)>;
 /// Lists the requested instructions.
 ///
 /// # Errors
-/// There is no such wave, lane or frame, the start is unknown, or no tool can disassemble.
+/// There is no such wave, lane or frame, the start is unknown, or the processor is unknown.
 pub(in crate::session) fn list(
     reader: &Reader,
     wave: WaveId,
@@ -52,7 +52,7 @@ pub(in crate::session) fn list(
     let anchor = anchor.ok_or_else(missing)?;
     // With a count the listing begins at the address; without one it lists the function that holds the address.
     if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(4) {
-        return Err(DisassembleError::Unaligned(anchor).into());
+        return Err(DisassemblyError::Unaligned(anchor));
     }
     // A call is looked up by the instruction before its return address.
     let is_return = asked.address.is_none() && frame.is_some_and(|frame| frame.physical > 0);
@@ -66,14 +66,13 @@ pub(in crate::session) fn list(
     let machine = asked.processor.map_or_else(own, |processor| bounds::machine_named(processor, of));
     let processor = machine.processor.clone();
     let mut function = loaded.and_then(|loaded| bounds::function(loaded, capture, lookup));
-    let mut code = Code { reader, wave, loaded, machine, tool: None, problems: Vec::new() };
+    let mut code = Code { reader, wave, loaded, machine, problems: Vec::new() };
     let mut found = choose(&mut code, asked, anchor, function.as_ref(), capture);
     let is_needed = asked.processor.is_none() && text::is_needed(&found);
     let listed = if is_needed { text::Listed::of(capture, of, lookup) } else { None };
     if let Some(listed) = &listed {
         found = Ok(listed.choose(asked, anchor));
         code.problems.clear();
-        code.tool = Some(listed.tool.clone());
         function = function.or_else(|| Some(listed.function.clone()));
     }
     let marks = marks(reader, wave, frame)?;
@@ -88,7 +87,7 @@ pub(in crate::session) fn list(
         pc,
         code_object: loaded.and_then(|loaded| loaded.name(capture)).map(str::to_owned),
         processor,
-        tool: code.tool,
+        is_text: listed.is_some(),
         instructions,
         function,
         problems: code.problems,

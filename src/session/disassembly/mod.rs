@@ -5,21 +5,21 @@
 //! where an instruction begins: a listing begins at a function's start, at a row of the line table, or at the
 //! requested address.
 
-mod blocks;
 mod bounds;
-mod functions;
+mod code;
+mod function;
 mod list;
 mod marks;
 pub(super) mod text;
 
 pub(super) use bounds::machine;
-pub(super) use functions::functions;
+pub(super) use function::function;
 pub(super) use list::list;
 
 use std::sync::Arc;
 
 use super::ReadError;
-use crate::disassembler::DisassembleError;
+use crate::isa::UnknownProcessorError;
 use crate::units::{Address, LaneId, LaneSet, Pc, WaveId};
 
 /// Maximum number of bytes of code in a listing; larger functions are listed around the PC.
@@ -60,12 +60,21 @@ pub struct Disassembly {
     pub code_object: Option<String>,
     /// The code's processor by LLVM's name: `gfx90a`.
     pub processor: String,
-    /// The decoder's name; `None` if there is nothing to decode.
-    pub tool: Option<String>,
+    /// Whether the instructions are the capture's text, which has no bytes.
+    pub is_text: bool,
     /// The instructions by address.
     pub instructions: Vec<ListedInstruction>,
     /// Messages for missing parts.
     pub problems: Vec<String>,
+}
+
+impl Disassembly {
+    /// The origin of the texts; `None` without an instruction.
+    #[must_use]
+    pub fn tool(&self) -> Option<&'static str> {
+        let tool = if self.is_text { "the capture's text" } else { "lanescope" };
+        (!self.instructions.is_empty()).then_some(tool)
+    }
 }
 
 /// The bounds of a function.
@@ -99,7 +108,7 @@ pub struct ListedInstruction {
     pub size: u8,
     /// Its bytes, lowest address first; empty: the capture has the text only.
     pub bytes: Vec<u8>,
-    /// The tool's output, without symbol names.
+    /// Its text, without symbol names.
     pub text: String,
     /// Whether the bytes decode to an instruction; otherwise `text` shows the bytes.
     pub is_decoded: bool,
@@ -125,7 +134,10 @@ pub enum DisassemblyError {
     /// There is no such wave, lane or frame, or no PC.
     #[error(transparent)]
     ReadError(#[from] ReadError),
-    /// No tool can disassemble.
+    /// No instruction has this address: it is no multiple of 4.
+    #[error("no instruction lies at {0:#x}: instructions lie at multiples of 4 bytes")]
+    Unaligned(u64),
+    /// The code is for a processor that is not known.
     #[error(transparent)]
-    Tool(#[from] DisassembleError),
+    Processor(#[from] UnknownProcessorError),
 }

@@ -5,15 +5,11 @@ use std::sync::Arc;
 use super::{DisassemblyError, FunctionBounds, Instructions, ListedInstruction};
 use crate::capture::{Capture, CodeText, TextInstruction, Wave};
 use crate::debuginfo::source_name;
-use crate::disassembler::Instruction;
-
-/// The name in place of a tool's.
-const WRITER: &str = "the capture's text";
+use crate::isa::Instruction;
 
 /// Instructions with the function that holds them.
 pub(super) struct Listed<'c> {
     pub(super) function: FunctionBounds,
-    pub(super) tool: String,
     instructions: &'c [TextInstruction],
 }
 
@@ -32,7 +28,7 @@ impl<'c> Listed<'c> {
         let start = text.start.map_or(first, |start| start.min(first));
         let (name, begins_before) = (Arc::from(source_name(&text.function)), text.start.is_none());
         let function = FunctionBounds { name, start, end, begins_before };
-        Some(Self { function, tool: WRITER.to_owned(), instructions })
+        Some(Self { function, instructions })
     }
 
     /// The requested instructions, without bytes.
@@ -76,7 +72,7 @@ const LAST: u8 = 4;
 pub(super) fn is_needed<T>(found: &Result<Vec<T>, DisassemblyError>) -> bool {
     match found {
         Ok(found) => found.is_empty(),
-        Err(DisassemblyError::Tool(_)) => true,
-        Err(DisassemblyError::ReadError(_)) => false,
+        Err(DisassemblyError::Processor(_)) => true,
+        Err(_) => false,
     }
 }

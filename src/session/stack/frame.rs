@@ -36,7 +36,7 @@ pub(in crate::session) struct FrameContext<'w> {
     /// The operand of `DW_OP_push_object_address` during the evaluation of a type's attribute.
     pub(in crate::session) object: RefCell<Option<Location>>,
     /// The instructions of the function, listed on demand.
-    pub(in crate::session) listing: OnceCell<Result<Arc<Disassembly>, DisassemblyError>>,
+    pub(in crate::session) listing: OnceCell<Result<Disassembly, DisassemblyError>>,
 }
 
 /// AMD's names for the numbers in locations.

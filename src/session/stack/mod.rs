@@ -150,7 +150,7 @@ pub enum StackEnd {
         pc: Pc,
         /// The reason.
         why: String,
-        /// Whether the function's code might show the caller, and no tool decodes it.
+        /// Whether the function's code might show the caller, and its processor is unknown.
         is_undecoded: bool,
     },
     /// The place of the return address is known, but not its value.

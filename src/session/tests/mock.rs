@@ -90,7 +90,7 @@ mockall::mock! {
     }
     impl Code for Inspect {
         fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;
-        fn functions(&self, asked: &[(WaveId, u64)]) -> Vec<Result<Arc<Disassembly>, DisassemblyError>>;
+        fn function(&self, wave: WaveId, address: u64) -> Result<Disassembly, DisassemblyError>;
     }
     impl WhatIf for Inspect {
         fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), ChangeError>;

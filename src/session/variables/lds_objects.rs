@@ -14,11 +14,10 @@ use std::ops::Range;
 
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, LocationAttribute, TypeId, VariableKind};
-use crate::disassembler::DisassembleError;
 use crate::dwarf::clang_xderef::{self, Meaning};
 use crate::dwarf::{self, Cause, ContextError, Focus, Program};
 use crate::isa::{LdsUse, lds_use};
-use crate::session::disassembly::functions;
+use crate::session::disassembly::function;
 use crate::session::error::SourceError;
 use crate::session::stack::frame::FrameContext;
 use crate::session::variables::lds::{Kernel, is_described, unplaced};
@@ -147,10 +146,8 @@ impl FrameContext<'_> {
     fn use_as_address(&self, register: DwarfReg, described: &Described) -> Result<LdsUse, UseError> {
         let (walk, code) = (self.level.walk(), self.level.code()?);
         let load = code.loaded.address().0;
-        let found = self.listing.get_or_init(|| {
-            let found = functions(walk.reader, &[(walk.wave, load.wrapping_add(code.elf.0))]).pop();
-            found.unwrap_or_else(|| Err(DisassembleError::NoTool.into()))
-        });
+        let found =
+            self.listing.get_or_init(|| function(walk.reader, walk.wave, load.wrapping_add(code.elf.0)));
         let listing = found.as_ref().map_err(Clone::clone)?;
         let elf = |address: u64| ElfAddress(address.wrapping_sub(load));
         let is_in =

@@ -137,7 +137,6 @@ pub(super) fn notices(dump: &Dump, kind: &WaveArch) -> Vec<String> {
         ));
     }
     notices.extend(problem_notice(dump.problems().len()));
-    notices.extend(dump.disassembler().missing().map(|error| error.to_string()));
     let doubtful = dump.capture().waves.iter().filter(|wave| wave.unconfirmed.is_some()).count();
     if doubtful > 0 {
         let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };

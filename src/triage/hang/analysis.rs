@@ -25,9 +25,6 @@ const MAX_POSITIONS: usize = 4096;
 /// Maximum number of steps in the analysis of all loops: instructions of their bodies and of the paths to PCs, and steps
 /// for their values. Loops beyond it count as no loops.
 pub(super) const MAX_WORK: usize = 1 << 24;
-/// Maximum number of PCs that the first run of the tool decodes.
-const FIRST_PCS: usize = 8;
-
 /// The status of each wave, in the order of sessions and waves.
 type Waves = Vec<(usize, WaveId, Status)>;
 
@@ -253,8 +250,6 @@ fn positions(
     let at = |(key, (wave, _)): &(PcKey, (WaveId, usize))| {
         Some(CodeAt { session: *sessions.get(key.0)?, wave: *wave, address: key.2 })
     };
-    let first: Vec<CodeAt<'_>> = pcs.iter().take(FIRST_PCS).filter_map(at).collect();
-    code.prepare(&first);
     let mut listings: Vec<(usize, u32, Arc<Listing>, Vec<u64>)> = Vec::new();
     let mut requests = 0;
     let mut unexamined: HashSet<PcKey> = pcs.iter().skip(MAX_POSITIONS).map(|(key, _)| *key).collect();
@@ -268,7 +263,7 @@ fn positions(
         } else if requests < MAX_LISTED {
             requests += 1;
             let listing = at(of).and_then(|at| code.around(at));
-            if let Some(Err(DisassemblyError::Tool(error))) = &listing {
+            if let Some(Err(DisassemblyError::Processor(error))) = &listing {
                 errors.insert(error.to_string());
             }
             listings.extend(listing.and_then(Result::ok).map(|listing| (index, agent, listing, vec![pc])));

@@ -62,7 +62,7 @@ pub enum WaveState {
     Ended,
     /// None of these.
     Running,
-    /// Its PC or the code there is not captured, or no tool can decode it.
+    /// Its PC or the code there is not captured, or its processor is unknown.
     Unknown,
 }
 

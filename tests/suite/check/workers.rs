@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::{Folder, check, command, json};
-use crate::slim::words;
 use crate::support::until;
 
 /// Files of expectations: `a.scope` has a dump and a pipe as its log, `b.scope` a dump alone.
@@ -62,53 +61,4 @@ fn each_dump_has_its_own_time() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let errors = errors(&json(&output));
     assert_eq!(errors, [Some("no result after 10 s (--timeout)".to_owned()), None]);
-}
-
-/// Starting LLVM's tool costs more than all else about a small dump.
-#[test]
-fn dumps_of_one_program_need_one_run_of_the_disassembler() {
-    let folder = Folder::new("check-tools");
-    let (tool, log) = (folder.path("objdump"), folder.path("log"));
-    let llvm = crate::ci::lanescope_tools("llvm-objdump");
-    let script = format!("#!/bin/sh\necho run >> '{}'\nexec {} \"$@\"\n", log.display(), llvm.display());
-    crate::install(std::path::Path::new(&folder.write("script", &script)), &tool);
-    for name in ["a.zip", "b.zip", "c.zip"] {
-        std::fs::copy(folder.path("demo.zip"), folder.path(name)).unwrap();
-    }
-    let file = folder.write("a.scope", "dump *.zip\naccess lane 24 load x[i] past end\n");
-    let runs = |arguments: &[&str]| {
-        let _ = std::fs::remove_file(&log);
-        let output =
-            command(arguments).args(["--jobs", "1", "--disassembler", words(&tool)]).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{output:?}");
-        std::fs::read_to_string(&log).unwrap().lines().count()
-    };
-    let one = folder.write("b.scope", "dump a.zip\naccess lane 24 load x[i] past end\n");
-    assert_eq!(runs(&[&file]), runs(&[&one]));
-}
-
-/// The processes whose arguments name a path.
-fn processes_with(path: &str) -> Vec<String> {
-    let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let words = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    let words = words.map(|words| String::from_utf8_lossy(&words).replace('\0', " "));
-    words.filter(|words| words.contains(path)).collect()
-}
-
-/// A tool that hangs, with a child of its own: both end with the run that started them.
-#[test]
-fn tools_end_with_their_run() {
-    let folder = Folder::new("check-hanging-tool");
-    let scope = folder.write("a.scope", "dump demo.zip\naccess lane 24 load x[i] past end\n");
-    let (mark, tool) = (folder.path("mark"), folder.path("objdump"));
-    let script =
-        format!("#!/bin/sh\nsh -c 'sleep 600; : {0}' &\necho > {0}\nsleep 600\n: {0}\n", words(&mark));
-    crate::install(std::path::Path::new(&folder.write("script", &script)), &tool);
-    let mut run = command(&["--disassembler", words(&tool), "--json", &scope]);
-    let mut child = run.stdout(Stdio::null()).spawn().unwrap();
-    until("the tool", || mark.exists().then_some(()));
-    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
-    assert!(!child.wait().unwrap().success());
-    // They are killed; the system ends them when it comes to it.
-    until("the end of all processes", || processes_with(&folder.all()).is_empty().then_some(()));
 }

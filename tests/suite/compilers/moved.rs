@@ -242,7 +242,7 @@ fn objects_that_were_moved_to_lds_are_read_there() {
     }
 }
 
-/// Without instructions nothing decides; nor if variables may take all of the LDS.
+/// Nothing decides if variables may take all of the LDS.
 #[test]
 fn an_object_that_may_be_in_lds_or_in_the_register_has_no_value() {
     let scratch = Scratch::new("moved-undecided");
@@ -252,16 +252,6 @@ fn an_object_that_may_be_in_lds_or_in_the_register_has_no_value() {
     assert_eq!(found["value"], Value::Null, "{found:#}");
     let why = found["why"].as_str().unwrap();
     assert!(why.contains("v0 has the object or its address in LDS: the code uses it as an address"), "{why}");
-    let without = ["--disassembler", "/nowhere/llvm-objdump"];
-    for (kernel, variable, what) in
-        [("bytes", "v", "the object or its address in LDS"), ("body", "b", "the object's address")]
-    {
-        let (pc, ..) = code.location(variable)[0];
-        let found = lane(&code.dump(&scratch, kernel, pc, &|lane| 40 * lane), variable, &without);
-        assert_eq!(found["state"], "unavailable", "{found:#}");
-        let why = found["why"].as_str().unwrap();
-        assert!(why.contains(&format!("v0 has {what}: ")) && why.contains("/nowhere"), "{why}");
-    }
 }
 
 /// A pointer whose upper half has no piece: its lower half, the rest optimized out. In the view it has no location there.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::changed::sample;
-use super::{WITHOUT_TOOL, core, expected, export};
+use super::{core, expected, export};
 use crate::support::sample::sampled;
 
 /// The file without some of its bytes: their segment becomes two, and the headers, one more, move to the file's end.
@@ -45,7 +45,6 @@ fn both(bytes: &[u8]) -> (Value, Value) {
     let (path, to) = (folder.path().join("core"), folder.path().join("slim.zip"));
     std::fs::write(&path, bytes).unwrap();
     let output = crate::support::lanescope()
-        .args(WITHOUT_TOOL)
         .args([Path::new("slim"), &path, Path::new("--all-waves"), Path::new("-o"), &to])
         .output()
         .unwrap();

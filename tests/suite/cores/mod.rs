@@ -34,13 +34,10 @@ pub(crate) fn expected(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// The output of `lanescope export` for it. Stacks end where the code alone has them: they are compared elsewhere, and a
-/// disassembler takes longer than all else.
+/// The output of `lanescope export` for it.
 fn export(arguments: &[&str]) -> Value {
-    crate::in_samples_notation(lanescope(&[&["export", "--json"][..], &WITHOUT_TOOL, arguments].concat()))
+    crate::in_samples_notation(lanescope(&[&["export", "--json"][..], arguments].concat()))
 }
-
-const WITHOUT_TOOL: [&str; 2] = ["--disassembler", "/nowhere/llvm-objdump"];
 
 /// JSON output of a command, without debuginfod servers.
 fn lanescope(arguments: &[&str]) -> Value {

@@ -12,7 +12,7 @@ use lanescope::session::{Dump, Session};
 
 use super::changed::{opened, reported, sample};
 use super::reasons::{pcs, put, run};
-use super::{SAMPLES, WITHOUT_TOOL, core, expected, export};
+use super::{SAMPLES, core, expected, export};
 use crate::fixtures::one_line;
 use crate::slim::{Scratch, slim};
 use crate::support::{least, sample::sampled};
@@ -267,8 +267,7 @@ pub(super) fn is_wherever_the_wave_is(bytes: &[u8], words: &str) {
             name => (&[], name),
         };
         for form in [&[][..], &["--json"]] {
-            let tool: &[&str] = if *name == "disassemble" { &[] } else { &WITHOUT_TOOL };
-            let arguments = [&["--wave", "1"], arguments, form, tool].concat();
+            let arguments = [&["--wave", "1"], arguments, form].concat();
             let (_, out, err) = run(bytes, name, &arguments);
             // Text is folded.
             let line = one_line(&out);

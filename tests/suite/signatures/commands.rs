@@ -218,36 +218,6 @@ fn rules_of_a_file_change_the_functions() {
     assert!(printed.contains("saxpy: taken"), "{printed}");
 }
 
-/// Without a tool that decodes the code the access is unknown, and every command that has the signature marks it.
-#[test]
-fn signatures_without_decoded_code_are_marked() {
-    const REASON: &str = "incomplete: accesses and states of hangs are unknown: ";
-    let demo = fixtures().join("demo.zip").to_str().unwrap().to_owned();
-    let folder = tempfile::tempdir().unwrap();
-    let bare = |arguments: &[&str]| {
-        let mut command = crate::support::lanescope();
-        command.env("PATH", folder.path()).env("ROCM_PATH", "/nowhere").stdin(Stdio::null());
-        command.args(arguments).output().unwrap()
-    };
-    let whole = text(&lanescope(&["signature", &demo], b"").stdout);
-    assert!(!whole.contains("incomplete"), "{whole}");
-    let printed = one_line(&text(&bare(&["signature", &demo]).stdout));
-    assert!(printed.contains(REASON), "{printed}");
-    let coarse = text(&bare(&["signature", "--level", "coarse", &demo]).stdout);
-    assert_eq!(coarse, text(&lanescope(&["signature", "--level", "coarse", &demo], b"").stdout));
-    let json: Value = serde_json::from_slice(&bare(&["signature", &demo, "--jsonl"]).stdout).unwrap();
-    assert_eq!(json["unknown_waves"].as_array().unwrap().len(), 1, "{json}");
-    let bucket = one_line(&text(&bare(&["bucket", &demo]).stdout));
-    assert!(bucket.contains(REASON), "{bucket}");
-    // An expectation of the whole signature cannot be checked.
-    let id = whole.split_whitespace().next().unwrap();
-    let file = folder.path().join("demo.scope");
-    fs::write(&file, format!("dump {demo}\nsignature {id}\n")).unwrap();
-    let checked = bare(&["check", file.to_str().unwrap()]);
-    assert_eq!(checked.status.code(), Some(2), "{}", text(&checked.stdout));
-    assert_eq!(lanescope(&["check", file.to_str().unwrap()], b"").status.code(), Some(0));
-}
-
 /// Different crashes share a cause without a place, so no entry makes it known.
 #[test]
 fn a_cause_alone_is_never_known() {

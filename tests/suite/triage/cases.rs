@@ -5,7 +5,6 @@ use std::io::{Cursor, Read as _, Write as _};
 use std::sync::Arc;
 
 use lanescope::arch::Targets;
-use lanescope::disassembler::Disassembler;
 use lanescope::import::{self, Opened};
 use lanescope::session::Dump;
 use serde::Deserialize;
@@ -21,8 +20,6 @@ pub(crate) struct Cases {
     code: HashMap<String, Vec<u8>>,
     /// Whether dumps of faults have the source, too.
     has_sources: bool,
-    /// A case at two moments has one code.
-    tools: Disassembler,
 }
 
 /// A dispatch that faulted or hangs.
@@ -227,7 +224,7 @@ fn load_of(is_file: impl Fn(&str) -> bool, is_case: impl Fn(&str) -> bool, each:
         cases.collect()
     };
     let (faults, hangs) = (read(faults), read(hangs));
-    Cases { faults, hangs, code, has_sources: false, tools: Disassembler::default().shared() }
+    Cases { faults, hangs, code, has_sources: false }
 }
 
 fn name_in(line: &str) -> &str {
@@ -346,11 +343,10 @@ impl Cases {
         self.dump(&name, import::open_bytes(&name, bytes, &Targets::builtin()).unwrap())
     }
 
-    /// An opened dump of a case, which shares the tools of all.
+    /// An opened dump of a case.
     pub(crate) fn dump(&self, name: &str, opened: Opened) -> Arc<Dump> {
         assert!(opened.problems.is_empty(), "{name}: {:?}", opened.problems);
-        let dump = Dump::new(opened.capture, opened.problems);
-        Arc::new(dump.with_disassembler(self.tools.of_another()))
+        Arc::new(Dump::new(opened.capture, opened.problems))
     }
 }
 

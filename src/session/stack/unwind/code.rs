@@ -7,13 +7,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::code_row;
-use super::prefetch::{Prefetch, decode};
 use super::rules::{Found, Rules, RulesError, RulesOrigin};
 use crate::arch::{Generation, Processor};
 use crate::codeobject::{CodeObject, ElfAddress, SymbolKind};
-use crate::disassembler::{DisassembleError, Instruction, MAX_BLOCK, Machine};
 use crate::dwarf::Cause;
-use crate::isa::{CallerCode, CodeTarget, UndecidedError};
+use crate::isa::{CallerCode, CodeTarget, Instruction, Machine, UndecidedError, UnknownProcessorError};
 use crate::session::Reader;
 use crate::session::disassembly::machine;
 use crate::session::objects::Loaded;
@@ -25,8 +23,8 @@ const MAX_FUNCTIONS: usize = 256;
 const MAX_ROWS: usize = 512;
 /// Maximum sum of the cached functions' [`CallerCode::size`].
 const MAX_SIZE: usize = 1 << 20;
-/// Maximum bytes of an analysed function: four runs of LLVM's tool.
-const MAX_BYTES: u64 = 4 * MAX_BLOCK as u64;
+/// Maximum bytes of an analysed function.
+const MAX_BYTES: u64 = 256 * 1024;
 /// Units of work for each dword of code, and free units for each function.
 const DWORD_WORK: u64 = 16;
 const OWN_WORK: u64 = 4096 * DWORD_WORK;
@@ -47,7 +45,7 @@ pub(in crate::session) enum CodeError {
     #[error(transparent)]
     Undecided(#[from] UndecidedError),
     #[error(transparent)]
-    Tool(#[from] DisassembleError),
+    Processor(#[from] UnknownProcessorError),
     /// The question's budget is spent.
     #[error(transparent)]
     Budget(#[from] Cause),
@@ -68,8 +66,6 @@ struct Cached {
     functions: HashMap<Key, Arc<Result<CallerCode, CodeError>>>,
     size: usize,
     rows: HashMap<(Key, ElfAddress), Found>,
-    /// The wave whose function was decoded last.
-    last: Option<WaveId>,
 }
 
 /// Ranges of a function's code, and its entry.
@@ -111,7 +107,6 @@ impl CallerCodes {
                 if let Err(spent) = reader.budget().take(work, OWN_WORK) {
                     return failed(spent.into());
                 }
-                // A run of the tool takes 50 ms.
                 if reader.goes_on().is_err() {
                     return failed(CodeError::Interrupted);
                 }
@@ -122,26 +117,17 @@ impl CallerCodes {
                     buffer_scratch: wave.kind.target.buffer_scratch,
                     lanes: wave.kind.wave_size.lanes(),
                 };
-                // A second wave: the question, or the client, goes over the waves.
-                let is_next = lock().last.replace(id).is_some_and(|last| last != id);
-                let is_analysed = |entry| lock().functions.contains_key(&(key.0, entry, key.2));
-                let prefetch =
-                    Prefetch { reader, loaded, object: &object, is_used: is_next, is_analysed: &is_analysed };
-                let read = read(&prefetch, &machine(Some(&object), wave), &bounds);
+                let read = read(&object, &machine(Some(&object), wave), &bounds);
                 let read = read.and_then(|code| Ok(CallerCode::read(&code, bounds.entry.0, target)?));
                 let code = Arc::new(read);
-                // A tool may be installed later.
-                if !matches!(*code, Err(CodeError::Tool(_))) {
-                    let mut cached = lock();
-                    let size = code.as_ref().as_ref().map_or(0, CallerCode::size);
-                    if cached.functions.len() >= MAX_FUNCTIONS || cached.size.saturating_add(size) > MAX_SIZE
-                    {
-                        cached.functions.clear();
-                        cached.size = 0;
-                    }
-                    cached.size = cached.size.saturating_add(size);
-                    cached.functions.insert(key, Arc::clone(&code));
+                let mut cached = lock();
+                let size = code.as_ref().as_ref().map_or(0, CallerCode::size);
+                if cached.functions.len() >= MAX_FUNCTIONS || cached.size.saturating_add(size) > MAX_SIZE {
+                    cached.functions.clear();
+                    cached.size = 0;
                 }
+                cached.size = cached.size.saturating_add(size);
+                cached.functions.insert(key, Arc::clone(&code));
                 code
             }
         };
@@ -201,7 +187,7 @@ fn bounds(
 }
 
 /// Decodes a function's instructions, by address.
-fn read(prefetch: &Prefetch<'_>, machine: &Machine, bounds: &Bounds) -> Result<Vec<Instruction>, CodeError> {
+fn read(object: &CodeObject, machine: &Machine, bounds: &Bounds) -> Result<Vec<Instruction>, CodeError> {
     let size = |range: &Range<ElfAddress>| range.end.0.saturating_sub(range.start.0);
     if bounds.parts.iter().map(size).fold(0, u64::saturating_add) > MAX_BYTES {
         return Err(CodeError::TooLong);
@@ -210,16 +196,14 @@ fn read(prefetch: &Prefetch<'_>, machine: &Machine, bounds: &Bounds) -> Result<V
     parts.sort_by_key(|range| range.start);
     let mut code: Vec<Instruction> = Vec::new();
     for part in parts {
-        let mut at = part.start.0.max(code.last().map_or(0, Instruction::end));
-        while at < part.end.0 {
-            let length = (part.end.0 - at).min(MAX_BLOCK as u64);
-            let bytes = prefetch.object.bytes_at(ElfAddress(at), length).ok_or(CodeError::NotInFile)?;
-            let machine = Machine { begins_inside: at != part.start.0, ..machine.clone() };
-            let block = decode(prefetch, &machine, at, &bytes)?;
-            let Some(last) = block.instructions.last() else { return Err(CodeError::NotInFile) };
-            at = last.end();
-            code.extend(block.instructions.iter().cloned());
+        let at = part.start.0.max(code.last().map_or(0, Instruction::end));
+        let Some(length @ 1..) = part.end.0.checked_sub(at) else { continue };
+        let bytes = object.bytes_at(ElfAddress(at), length).ok_or(CodeError::NotInFile)?;
+        let found = machine.decode(at, &bytes, at != part.start.0)?;
+        if found.last().is_none_or(|last| last.end() < part.end.0) {
+            return Err(CodeError::NotInFile);
         }
+        code.extend(found);
     }
     Ok(code)
 }

@@ -9,7 +9,6 @@
 mod code;
 mod code_row;
 mod frame;
-mod prefetch;
 mod rules;
 mod table_faults;
 #[cfg(test)]

@@ -119,9 +119,9 @@ impl RulesError {
         }
     }
 
-    /// Whether no tool decodes the function's code.
+    /// Whether the function's code is for an unknown processor.
     pub(super) fn is_undecoded(&self) -> bool {
-        matches!(self, Self::Code(_, code) if matches!(&**code, CodeError::Tool(error) if error.is_lack_of_tool()))
+        matches!(self, Self::Code(_, code) if matches!(&**code, CodeError::Processor(_)))
     }
 }
 

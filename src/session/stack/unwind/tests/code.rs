@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use crate::arch::{Generation, Targets, WaveArch};
 use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind, newest_llvm};
-use crate::disassembler::{Disassembler, Instruction, Machine};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Row, Unwind};
 use crate::dwarf::{Bits, Budget, LaneNeed, MemoryAt, Snapshot, SpaceInfo, fetch};
-use crate::isa::{CallerCode, CallerEntry, CallerState, CodeTarget, UndecidedError, Vector};
+use crate::isa::{
+    CallerCode, CallerEntry, CallerState, CodeTarget, Instruction, Machine, UndecidedError, Vector,
+};
 use crate::sample::{least, sampled};
 use crate::session::stack::unwind::{FoundRules, UnwindTable, code_row};
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, WaveSize};
@@ -50,22 +51,16 @@ fn object(bytes: Vec<u8>) -> Object {
         buffer_scratch: kind.target.buffer_scratch,
         lanes: size.lanes(),
     };
-    let machine =
-        Machine { processor: processor.name.to_owned(), features: Vec::new(), begins_inside: false };
+    let machine = Machine { processor: processor.name.to_owned(), wave_size: size };
     let kernels: BTreeSet<u64> = object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
     let is_function = |symbol: &&Symbol| {
         symbol.kind == SymbolKind::Function && symbol.size > 0 && !kernels.contains(&symbol.value)
     };
     let by_address: BTreeMap<u64, &Symbol> =
         object.symbols().iter().filter(is_function).map(|symbol| (symbol.value, symbol)).collect();
-    let pieces = by_address.values().map(|symbol| {
-        (symbol.value, object.bytes_at(ElfAddress(symbol.value), symbol.size).unwrap().to_vec())
-    });
-    let pieces: Vec<(u64, Vec<u8>)> = pieces.collect();
-    let given: Vec<(u64, &[u8])> = pieces.iter().map(|(at, bytes)| (*at, bytes.as_slice())).collect();
-    let blocks = Disassembler::default().decode_all(&machine, &given).unwrap();
-    let functions = by_address.values().zip(blocks).map(|(symbol, block)| {
-        let code = block.instructions.clone();
+    let functions = by_address.values().map(|symbol| {
+        let bytes = object.bytes_at(ElfAddress(symbol.value), symbol.size).unwrap();
+        let code = machine.decode(symbol.value, &bytes, false).unwrap();
         let analysis = CallerCode::read(&code, symbol.value, target)
             .unwrap_or_else(|why| panic!("{} {}: {why}", processor.name, symbol.name));
         Function { name: symbol.name.clone(), code, analysis }
