@@ -106,7 +106,16 @@ impl Processor {
     /// AMDGPUUsage, "Generic Processors".
     #[must_use]
     pub fn runs_on(self, other: &str) -> bool {
-        let members: &[&str] = match self.name {
+        match self.members() {
+            [] => self.name == other,
+            members => members.contains(&other),
+        }
+    }
+
+    /// The processors that a generic processor covers; empty: it is none.
+    #[must_use]
+    pub fn members(self) -> &'static [&'static str] {
+        match self.name {
             "gfx9-generic" => &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"],
             "gfx9-4-generic" => &["gfx940", "gfx941", "gfx942", "gfx950"],
             "gfx10-1-generic" => &["gfx1010", "gfx1011", "gfx1012", "gfx1013"],
@@ -118,9 +127,8 @@ impl Processor {
             }
             "gfx12-generic" => &["gfx1200", "gfx1201"],
             "gfx12-5-generic" => &["gfx1250", "gfx1251"],
-            name => return name == other,
-        };
-        members.contains(&other)
+            _ => &[],
+        }
     }
 
     /// Whether code for `self` runs on a target, by name or number: a user's file may use another name.

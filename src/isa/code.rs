@@ -5,6 +5,7 @@
 
 use amdgpu_isa::{Decoder, File, Op, Register, Role, VgprMsb};
 
+use crate::arch::{Generation, Processor};
 use crate::units::WaveSize;
 
 /// Alignment of AMDGPU instructions in bytes; sizes are multiples of it too.
@@ -17,17 +18,6 @@ pub const UNKNOWN_MSB: &str = "256, 512 or 768 may be missing in the numbers of 
 
 const SET_MSB: Op = Op::named("s_set_vgpr_msb");
 const SIMM16: Role = Role::named("simm16");
-
-/// Members of the generic processors (AMDGPUUsage, "Generic Targets"), whose instructions these execute.
-const GENERIC: [(&str, &str); 7] = [
-    ("gfx9-generic", "gfx900"),
-    ("gfx9-4-generic", "gfx942"),
-    ("gfx10-1-generic", "gfx1010"),
-    ("gfx10-3-generic", "gfx1030"),
-    ("gfx11-generic", "gfx1100"),
-    ("gfx12-generic", "gfx1200"),
-    ("gfx12-5-generic", "gfx1250"),
-];
 
 /// The processor of code is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +71,11 @@ impl Machine {
     /// at the start of a function.
     #[must_use]
     pub fn extends_vgprs(&self) -> bool {
-        ["gfx125", "gfx12-5-"].iter().any(|name| self.processor.starts_with(name))
+        self.known().is_some_and(|processor| processor.generation == Generation::Gfx125)
+    }
+
+    fn known(&self) -> Option<Processor> {
+        Processor::named(&self.processor)
     }
 
     /// Decodes from a function's start on, or from within a function, where MODE's bits are unknown.
@@ -89,9 +83,9 @@ impl Machine {
     /// # Errors
     /// The processor is not known.
     pub fn reader(&self, begins_inside: bool) -> Result<CodeReader, UnknownProcessorError> {
-        let name =
-            GENERIC.iter().find(|(name, _)| *name == self.processor).map_or(&*self.processor, |(_, of)| of);
-        let decoder = Decoder::new(name, self.wave_size.lanes());
+        // Members of a generic processor execute its instructions.
+        let member = self.known().and_then(|processor| processor.members().first());
+        let decoder = Decoder::new(member.unwrap_or(&&*self.processor), self.wave_size.lanes());
         let decoder = decoder.ok_or_else(|| UnknownProcessorError(self.processor.clone()))?;
         let msb = (!begins_inside || !self.extends_vgprs()).then(VgprMsb::default);
         Ok(CodeReader { decoder, msb })
@@ -129,10 +123,7 @@ impl CodeReader {
         let size = u8::try_from(found.size())
             .ok()
             .filter(|size| *size >= 4 && u64::from(*size).is_multiple_of(ALIGNMENT))?;
-        let mut text = match found.is_valid() {
-            true => found.to_string(),
-            false => format!(".long {:#010x}", u32::from_le_bytes(*bytes.first_chunk()?)),
-        };
+        let mut text = found.to_string();
         if found.op() == Some(SET_MSB) {
             let bits = found.operand_of(SIMM16).and_then(|of| of.number());
             self.msb = bits.map(|bits| VgprMsb(bits as u8));

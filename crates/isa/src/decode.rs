@@ -40,16 +40,6 @@ impl Decoder {
         Self { msb, ..self }
     }
 
-    /// The name of the processor in the table.
-    pub(crate) fn variant(&self) -> &'static str {
-        self.table.text(S::VariantStarts, S::Variants, self.index.variant)
-    }
-
-    /// Whether runs of vector registers begin at an even number.
-    pub(crate) fn aligns_vgprs(&self) -> bool {
-        matches!(self.variant(), "gfx90a" | "gfx942" | "gfx950" | "gfx1250" | "gfx1251")
-    }
-
     pub(crate) fn msb(&self) -> u8 {
         self.msb.0
     }
@@ -94,8 +84,7 @@ impl Decoder {
     pub fn encodings(&self) -> impl Iterator<Item = (u128, u128, usize)> + '_ {
         let (table, variant) = (self.table, self.index.variant);
         (0..table.len(S::RowMasks)).filter_map(move |row| {
-            let set = 2 * usize::from(table.u8(S::RowSets, row));
-            let is_here = (table.get(S::Sets, set) | table.get(S::Sets, set + 1) << 32) >> variant & 1 == 1;
+            let is_here = table.has(table.u8(S::RowSets, row).into(), variant);
             let (mask, high) =
                 (usize::from(table.u16(S::RowMasks, row)), usize::from(table.u16(S::RowHighs, row)));
             let join = |section, at: usize, count: usize| {

@@ -1,4 +1,4 @@
-//! What an instruction does beside writing its operands.
+//! Effects of an instruction beside its operands.
 
 use crate::decode::Instruction;
 use crate::table::Section as S;
@@ -153,7 +153,7 @@ const ENCODINGS: [Encoding; 27] = [
     Encoding::Gws,
 ];
 
-/// What an instruction does beside writing its operands, from LLVM's instruction descriptions.
+/// Effects of an instruction beside its operands, from LLVM's instruction descriptions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effects {
     /// Registers read without an operand.
@@ -194,7 +194,7 @@ impl Effects {
 }
 
 impl Instruction {
-    /// What the instruction does beside writing its operands; `None` for an invalid word.
+    /// Its effects beside its operands; `None` for an invalid word.
     #[must_use]
     pub fn effects(&self) -> Option<Effects> {
         let table = self.decoder.table;

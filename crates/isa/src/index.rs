@@ -1,5 +1,6 @@
 //! Which row of the table is the instruction of a word: an index for each processor and wave size, built at its first use.
 
+use crate::gpu::Gpu;
 use crate::table::{Section as S, Table, table};
 use std::sync::OnceLock;
 
@@ -43,6 +44,7 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) variant: usize,
+    pub(crate) gpu: Gpu,
     /// For bits 31:23 of the first word: shift and number of the bits that select a slot, and the first slot.
     tops: Vec<(u8, u8, u32)>,
     /// First entry and end of the entries of a slot.
@@ -97,6 +99,7 @@ impl Index {
     fn new(table: &Table<'_>, variant: usize) -> Self {
         let mut index = Self {
             variant,
+            gpu: Gpu::new(table, variant),
             tops: Vec::new(),
             slots: Vec::new(),
             entries: Vec::new(),
@@ -105,14 +108,10 @@ impl Index {
             pieces: Vec::new(),
             literals: Vec::new(),
         };
-        let wave64 = table.u8(S::VariantWaves, variant) == 64;
+        let wave64 = index.gpu.wave64;
         let mut known_operands = vec![None; table.len(S::OperandShapes)];
         let mut known_lists = vec![None; table.len(S::ListStarts)];
-        let in_set: Vec<bool> = (0..table.len(S::Sets))
-            .map(|set| {
-                (table.get(S::Sets, 2 * set) | table.get(S::Sets, 2 * set + 1) << 32) >> variant & 1 == 1
-            })
-            .collect();
+        let in_set: Vec<bool> = (0..table.len(S::Sets)).map(|set| table.has(set, variant)).collect();
         let mut rows = Vec::new();
         for row in 0..table.len(S::RowMasks) {
             if !in_set.get(usize::from(table.u8(S::RowSets, row))).copied().unwrap_or_default() {
@@ -187,8 +186,8 @@ impl Index {
         }
     }
 
-    #[inline]
     /// The row of a word; `available` is the number of its bytes that exist.
+    #[inline]
     pub(crate) fn find(&self, word: u128, available: usize) -> Option<Found> {
         let low = word as u64;
         let (shift, len, first) = *self.tops.get((low >> 23 & 0x1ff) as usize)?;

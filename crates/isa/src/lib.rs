@@ -17,6 +17,7 @@
 
 mod decode;
 mod effects;
+mod gpu;
 mod index;
 mod operand;
 mod table;

@@ -5,7 +5,7 @@ use crate::effects::Encoding;
 use crate::index::extract;
 use crate::table::{Role, Section as S};
 
-/// What runs of the table hold, where it matters beyond reading a value.
+/// Numbers of the contents of runs in the table, where they matter beyond reading a value.
 pub(crate) const LITERAL: u8 = 2;
 pub(crate) const ADDRESS_BYTE: u8 = 11;
 
@@ -40,7 +40,7 @@ pub struct Register {
     pub(crate) name: u16,
 }
 
-/// What an operand holds.
+/// The contents of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Value {
     /// No register: an address that is off.
@@ -56,9 +56,9 @@ pub enum Value {
 /// An operand of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// What the operand is to the instruction.
+    /// Its role in the instruction.
     pub role: Role,
-    /// What it holds.
+    /// Its contents.
     pub value: Value,
     /// The instruction writes it.
     pub is_written: bool,
@@ -158,7 +158,7 @@ impl Instruction {
             table.u8(S::ImageAddresses, address + 1),
         );
         // Registers beyond the last one: LLVM keeps the sizes of the encoding.
-        let is_aligned = self.decoder.aligns_vgprs();
+        let is_aligned = self.decoder.index.gpu.aligns_vgprs();
         let fits = |role: Role, dwords: u8| {
             let value = self.position(role).and_then(|at| self.field(at)).map(|operand| self.value(operand));
             let wrong =
@@ -255,7 +255,7 @@ impl Instruction {
         let bits = table.range(S::BitStarts, usize::from(table.u16(S::OperandFields, 3 * operand)));
         let field =
             extract(self.word, bits.map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))));
-        let wave64 = usize::from(table.u8(S::VariantWaves, self.decoder.index.variant) == 64);
+        let wave64 = usize::from(self.decoder.index.gpu.wave64);
         let kind = usize::from(table.u16(S::OperandFields, 3 * operand + 1 + wave64));
         let shape = table.u16(S::Kinds, 2 * kind);
         let runs = table.range(S::RunStarts, kind);

@@ -155,6 +155,12 @@ impl<'a> Table<'a> {
         self.get(starts, at) as usize..self.get(starts, at + 1) as usize
     }
 
+    /// Whether a variant has the rows of a set.
+    pub(crate) fn has(&self, set: usize, variant: usize) -> bool {
+        let variants = self.get(Section::Sets, 2 * set) | self.get(Section::Sets, 2 * set + 1) << 32;
+        variants >> variant & 1 == 1
+    }
+
     /// A text of a section with its starts.
     pub(crate) fn text(&self, starts: Section, bytes: Section, at: usize) -> &'a str {
         self.bytes(bytes)
@@ -292,7 +298,7 @@ impl Op {
     }
 }
 
-/// What an operand is to its instruction: `vdst`, `src0`, `vaddr`, `saddr`, `soffset`, `data0`, `srsrc`, `simm16` and so on.
+/// The role of an operand in its instruction: `vdst`, `src0`, `vaddr`, `saddr`, `soffset`, `data0`, `srsrc`, `simm16` and so on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Role(pub(crate) u8);
 

@@ -29,16 +29,12 @@ impl Code<'_> {
         end: u64,
         count: usize,
     ) -> Result<Vec<(Instruction, Vec<u8>)>, DisassemblyError> {
-        let function = self.function(start);
         // MODE's bits follow from the instructions behind the function's start.
-        let first = function.map(|function| function.start).filter(|first| {
-            self.machine.extends_vgprs()
-                && start - first <= MAX_BEFORE
-                && self.read(*first, &mut [0; 4]).is_ok()
-        });
-        let is_start = |function: &FunctionBounds| function.start == start;
-        let begins_inside = first.is_none() && !self.function(start).as_ref().is_some_and(is_start);
-        let mut decoder = self.machine.reader(begins_inside)?;
+        let function = if self.machine.extends_vgprs() { self.function(start) } else { None };
+        let first = function.map(|function| function.start);
+        let first =
+            first.filter(|first| start - first <= MAX_BEFORE && self.read(*first, &mut [0; 4]).is_ok());
+        let mut decoder = self.machine.reader(first.is_none())?;
         let mut found = Vec::new();
         let mut at = first.unwrap_or(start);
         while at < end && found.len() < count {

@@ -94,13 +94,12 @@ impl<'a> Piece<'a> {
         let known = Known { loaded: self.loaded, capture, debug };
         let begins_inside = self.function.as_ref().is_none_or(|function| function.start != self.start);
         let decoded = self.machine.decode(self.start, &self.bytes, begins_inside);
-        let own = |at: u64, size: u8| {
-            let from = usize::try_from(at - self.start).ok()?;
-            self.bytes.get(from..)?.get(..size.into()).map(<[u8]>::to_vec)
+        let own = |one: &Instruction| {
+            let from = usize::try_from(one.address - self.start).ok()?;
+            self.bytes.get(from..)?.get(..one.size.into()).map(<[u8]>::to_vec)
         };
-        let with_bytes = |one: Instruction| (own(one.address, one.size).unwrap_or_default(), one);
-        let mut found: Vec<_> =
-            decoded.iter().flatten().cloned().map(with_bytes).map(|(bytes, one)| (one, bytes)).collect();
+        let with_bytes = |one: &Instruction| (one.clone(), own(one).unwrap_or_default());
+        let mut found: Vec<_> = decoded.iter().flatten().map(with_bytes).collect();
         let wave = reader.wave(self.wave).ok().filter(|_| found.is_empty());
         let listed = wave.and_then(|wave| text::Listed::of(capture, wave, self.address));
         let (mut function, mut problems) = (self.function, self.problems);

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::capture::Capture;
 use crate::debuginfo::DebugInfo;
-use crate::isa::Instruction;
+use crate::isa::{ALIGNMENT, Instruction};
 use crate::session::objects::Loaded;
 use crate::session::objects::source::tidy;
 use crate::session::stack::backtrace;
@@ -51,7 +51,7 @@ pub(in crate::session) fn list(
     };
     let anchor = anchor.ok_or_else(missing)?;
     // With a count the listing begins at the address; without one it lists the function that holds the address.
-    if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(4) {
+    if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(ALIGNMENT) {
         return Err(DisassemblyError::Unaligned(anchor));
     }
     // A call is looked up by the instruction before its return address.

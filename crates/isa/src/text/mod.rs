@@ -7,6 +7,7 @@ mod modifiers;
 
 use crate::decode::Instruction;
 use crate::effects::Effects;
+use crate::gpu::Gpu;
 use crate::operand::{File, Register, Value};
 use crate::table::{Role, Section as S, table};
 use std::fmt;
@@ -21,38 +22,6 @@ pub(crate) struct Text<'a, 'f> {
     i: &'a Instruction,
     effects: Effects,
     gpu: Gpu,
-}
-
-/// What texts depend on.
-#[derive(Clone, Copy)]
-struct Gpu {
-    /// 9 to 12.
-    family: u8,
-    /// GFX90A and later members of CDNA.
-    is_gfx90a: bool,
-    /// GFX940 and later members of CDNA.
-    is_gfx940: bool,
-    is_gfx1250: bool,
-    /// GFX10.1.
-    is_gfx101: bool,
-    wave64: bool,
-}
-
-impl Gpu {
-    fn new(name: &str, wave64: bool) -> Self {
-        let number = name.trim_start_matches("gfx");
-        let family =
-            if number.len() == 3 { 9 } else { number.get(..2).and_then(|two| two.parse().ok()).unwrap_or(9) };
-        let is_gfx940 = matches!(number, "942" | "950");
-        Self {
-            family,
-            is_gfx90a: is_gfx940 || number == "90a",
-            is_gfx940,
-            is_gfx1250: matches!(number, "1250" | "1251"),
-            is_gfx101: number.starts_with("101"),
-            wave64,
-        }
-    }
 }
 
 impl fmt::Display for Instruction {
@@ -147,9 +116,7 @@ fn printer(name: &str) -> Option<Printer> {
 
 impl<'a, 'f> Text<'a, 'f> {
     fn new(out: &'a mut fmt::Formatter<'f>, i: &'a Instruction, effects: Effects) -> Self {
-        let (table, variant) = (i.decoder.table, i.decoder.index.variant);
-        let wave64 = table.u8(S::VariantWaves, variant) == 64;
-        Self { out, i, effects, gpu: Gpu::new(table.text(S::VariantStarts, S::Variants, variant), wave64) }
+        Self { out, i, effects, gpu: i.decoder.index.gpu }
     }
 
     fn vcc(&self) -> &'static str {

@@ -11,6 +11,7 @@ use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
 use crate::dwarf::{self, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch};
+use crate::isa::ALIGNMENT;
 use crate::session::error::SourceError;
 use crate::session::objects::Loaded;
 use crate::session::stack::unwind::frame::PhysicalFrame;
@@ -25,9 +26,6 @@ const MAX_RULES: u32 = 1 << 13;
 
 /// The name of a caller's register in errors.
 pub(super) const SAVED: &str = "saved register";
-
-/// Alignment of instructions in bytes: every amdgcn has instructions of whole dwords.
-const INSTRUCTION_ALIGNMENT: u64 = 4;
 
 /// The physical frames of a wave, as far as requested.
 #[derive(Debug)]
@@ -319,7 +317,7 @@ impl<'a> Unwinder<'a> {
         if pc.0 == 0 {
             return bad(BadPc::Zero);
         }
-        if !pc.0.is_multiple_of(INSTRUCTION_ALIGNMENT) {
+        if !pc.0.is_multiple_of(ALIGNMENT) {
             return bad(BadPc::Unaligned);
         }
         let is_inferred = frame.is_inferred || rules.is_inferred();
@@ -349,9 +347,9 @@ impl<'a> Unwinder<'a> {
         if !object.segments().iter().find(holds).is_some_and(Segment::is_executable) {
             return Some(BadPc::NotExecutable);
         }
-        let call = code.loaded.elf(pc.0).0.checked_sub(INSTRUCTION_ALIGNMENT);
-        let bytes = call.and_then(|call| object.bytes_at(ElfAddress(call), INSTRUCTION_ALIGNMENT));
-        let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == INSTRUCTION_ALIGNMENT) else {
+        let call = code.loaded.elf(pc.0).0.checked_sub(ALIGNMENT);
+        let bytes = call.and_then(|call| object.bytes_at(ElfAddress(call), ALIGNMENT));
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == ALIGNMENT) else {
             return Some(BadPc::CallUnread);
         };
         let processor = object.processor()?;
