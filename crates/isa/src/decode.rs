@@ -83,16 +83,12 @@ impl Decoder {
     #[doc(hidden)]
     pub fn encodings(&self) -> impl Iterator<Item = (u128, u128, usize)> + '_ {
         let (table, variant) = (self.table, self.index.variant);
-        (0..table.len(S::RowMasks)).filter_map(move |row| {
-            let is_here = table.has(table.u8(S::RowSets, row).into(), variant);
-            let (mask, high) =
-                (usize::from(table.u16(S::RowMasks, row)), usize::from(table.u16(S::RowHighs, row)));
-            let join = |section, at: usize, count: usize| {
-                (0..count).map(|i| u128::from(table.get(section, at + i)) << (32 * i)).sum::<u128>()
-            };
-            let value = u128::from(table.u32(S::RowLows, row)) | join(S::Highs, 3 * high, 3) << 32;
-            is_here
-                .then(|| (join(S::Masks, 4 * mask, 4), value, usize::from(table.u8(S::MaskWidths, mask)) / 8))
+        let is_here = move |row: &usize| table.has(table.u8(S::RowSets, *row).into(), variant);
+        (0..table.len(S::RowMasks)).filter(is_here).map(move |row| {
+            let mask = 4 * usize::from(table.u16(S::RowMasks, row));
+            let mask = (0..4).map(|at| u128::from(table.get(S::Masks, mask + at)) << (32 * at)).sum();
+            let one = Instruction::of_row(*self, row);
+            (mask, one.word, one.size())
         })
     }
 
@@ -110,6 +106,24 @@ impl Decoder {
 }
 
 impl Instruction {
+    /// The instruction of a row whose fields are all 0.
+    pub(crate) fn of_row(decoder: Decoder, row: usize) -> Self {
+        let table = decoder.table;
+        let (mask, high) =
+            (usize::from(table.u16(S::RowMasks, row)), usize::from(table.u16(S::RowHighs, row)));
+        let part = |section, at: usize| u128::from(table.get(section, at));
+        let highs = (0..3).map(|at| part(S::Highs, 3 * high + at) << (32 * at + 32)).sum::<u128>();
+        let size = table.u8(S::MaskWidths, mask) / 8;
+        Self {
+            decoder,
+            word: part(S::RowLows, row) | highs,
+            literal: 0,
+            row: Some(row as u16),
+            size,
+            rest: 0,
+        }
+    }
+
     /// Size in bytes with a literal; never 0 unless there are no bytes.
     #[must_use]
     pub fn size(&self) -> usize {

@@ -38,4 +38,13 @@ impl Gpu {
     pub(crate) fn aligns_vgprs(&self) -> bool {
         self.is_gfx90a || self.is_gfx1250
     }
+
+    /// The counters of `s_waitcnt` with their bits.
+    pub(crate) fn counters(&self) -> [(&'static str, &'static [(u8, u8)]); 3] {
+        match self.family {
+            9 => [("vmcnt", &[(0, 4), (14, 2)]), ("expcnt", &[(4, 3)]), ("lgkmcnt", &[(8, 4)])],
+            10 => [("vmcnt", &[(0, 4), (14, 2)]), ("expcnt", &[(4, 3)]), ("lgkmcnt", &[(8, 6)])],
+            _ => [("vmcnt", &[(10, 6)]), ("expcnt", &[(0, 3)]), ("lgkmcnt", &[(4, 6)])],
+        }
+    }
 }

@@ -15,6 +15,7 @@
 //! assert_eq!(instruction.to_string(), "s_endpgm");
 //! ```
 
+mod assemble;
 mod decode;
 mod effects;
 mod gpu;

@@ -249,14 +249,61 @@ impl Instruction {
         Some(table.u16(S::Lists, list.clone().nth(at)?).into())
     }
 
+    /// Whether sizes of registers follow from fields of an image instruction.
+    pub(crate) fn is_image(&self) -> bool {
+        self.form(3).is_some_and(|image| image < usize::from(u16::MAX))
+    }
+
+    /// The bits of an operand's field.
+    pub(crate) fn pieces(&self, at: usize) -> Option<impl Iterator<Item = (u8, u8)> + 'static> {
+        let table = self.decoder.table;
+        let field = usize::from(table.u16(S::OperandFields, 3 * self.field(at)?));
+        Some(
+            table
+                .range(S::BitStarts, field)
+                .map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))),
+        )
+    }
+
+    fn kind(&self, operand: usize) -> usize {
+        let wave64 = usize::from(self.decoder.index.gpu.wave64);
+        self.decoder.table.u16(S::OperandFields, 3 * operand + 1 + wave64).into()
+    }
+
+    /// The value of a field of consecutive numbers that means a number.
+    pub(crate) fn field_of_number(&self, at: usize, number: i64) -> Option<u64> {
+        let table = self.decoder.table;
+        let kind = self.kind(self.field(at)?);
+        let base = i64::from(table.u32(S::RunBases, table.range(S::RunStarts, kind).start).cast_signed());
+        let is_plain = table.u16(S::Kinds, 2 * kind) & 1 == 1;
+        is_plain.then(|| (number.wrapping_sub(base) >> table.u8_pair(kind).1).cast_unsigned())
+    }
+
+    /// The run of an operand's values with some contents: its base, and its dwords.
+    fn run_of(&self, at: usize, contents: u8) -> Option<(u32, u8)> {
+        let table = self.decoder.table;
+        let mut runs = table.range(S::RunStarts, self.kind(self.field(at)?));
+        let run = runs.find(|run| table.u8(S::RunShapes, 4 * run) == contents)?;
+        Some((table.u32(S::RunBases, run), table.u8(S::RunShapes, 4 * run + 1)))
+    }
+
+    /// The byte behind the word that has the number of an address.
+    pub(crate) fn address_byte(&self, at: usize) -> Option<u32> {
+        self.run_of(at, ADDRESS_BYTE).map(|(base, _)| base)
+    }
+
+    /// Bytes of an operand's literal behind the word; 0: the word has it.
+    pub(crate) fn literal_run(&self, at: usize) -> Option<u8> {
+        self.run_of(at, LITERAL).map(|(_, bytes)| bytes)
+    }
+
     /// The value of the field of an operand of the table.
     fn value(&self, operand: usize) -> Value {
         let table = self.decoder.table;
         let bits = table.range(S::BitStarts, usize::from(table.u16(S::OperandFields, 3 * operand)));
         let field =
             extract(self.word, bits.map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))));
-        let wave64 = usize::from(self.decoder.index.gpu.wave64);
-        let kind = usize::from(table.u16(S::OperandFields, 3 * operand + 1 + wave64));
+        let kind = self.kind(operand);
         let shape = table.u16(S::Kinds, 2 * kind);
         let runs = table.range(S::RunStarts, kind);
         if shape & 1 == 1 {

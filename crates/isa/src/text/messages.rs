@@ -1,6 +1,7 @@
 //! Operands of 16 bits with a syntax of their own: waits, messages, hardware registers, swizzles, dependencies.
 
 use super::{Printer, Text};
+use crate::index::extract;
 use std::fmt::{self, Write};
 
 /// Lists of names in the table, as the script numbers them.
@@ -51,12 +52,11 @@ impl Text<'_, '_> {
     }
 
     fn wait(&mut self, bits: i64) -> fmt::Result {
-        let (vector, export, scalar, most) = match self.gpu.family {
-            9 => (bits & 15 | bits >> 10 & 0x30, bits >> 4 & 7, bits >> 8 & 15, 15),
-            10 => (bits & 15 | bits >> 10 & 0x30, bits >> 4 & 7, bits >> 8 & 63, 63),
-            _ => (bits >> 10 & 63, bits & 7, bits >> 4 & 63, 63),
-        };
-        self.parts(&[("vmcnt", vector, 63), ("expcnt", export, 7), ("lgkmcnt", scalar, most)])
+        let bits = u128::from(bits as u16);
+        self.parts(&self.gpu.counters().map(|(name, pieces)| {
+            let count = |word| extract(word, pieces.iter().copied()).cast_signed();
+            (name, count(bits), count(u128::MAX))
+        }))
     }
 
     fn delay(&mut self, bits: i64) -> fmt::Result {

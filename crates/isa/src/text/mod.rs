@@ -32,14 +32,26 @@ impl fmt::Display for Instruction {
         let table = self.decoder.table;
         f.write_str(op.mnemonic())?;
         let mut text = Text::new(f, self, effects);
-        for item in table.range(S::TemplateStarts, template) {
-            let [printer, operand] = [0, 1].map(|at| usize::from(table.u8(S::Items, 2 * item + at)));
-            let extra = table.text(S::StringStarts, S::Strings, table.u16(S::ItemStrings, item).into());
-            if let Some(Some(print)) = printers().get(printer) {
-                print(&mut text, operand, extra)?;
-            }
-        }
-        Ok(())
+        table.range(S::TemplateStarts, template).try_for_each(|item| text.item(item))
+    }
+}
+
+/// The text of one item of an instruction's template.
+pub(crate) struct ItemText<'a> {
+    instruction: &'a Instruction,
+    item: usize,
+}
+
+impl Instruction {
+    pub(crate) fn item_text(&self, item: usize) -> ItemText<'_> {
+        ItemText { instruction: self, item }
+    }
+}
+
+impl fmt::Display for ItemText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let effects = self.instruction.effects();
+        effects.map_or(Ok(()), |effects| Text::new(f, self.instruction, effects).item(self.item))
     }
 }
 
@@ -117,6 +129,16 @@ fn printer(name: &str) -> Option<Printer> {
 impl<'a, 'f> Text<'a, 'f> {
     fn new(out: &'a mut fmt::Formatter<'f>, i: &'a Instruction, effects: Effects) -> Self {
         Self { out, i, effects, gpu: i.decoder.index.gpu }
+    }
+
+    fn item(&mut self, item: usize) -> fmt::Result {
+        let table = self.i.decoder.table;
+        let [printer, operand] = [0, 1].map(|at| usize::from(table.u8(S::Items, 2 * item + at)));
+        let extra = table.text(S::StringStarts, S::Strings, table.u16(S::ItemStrings, item).into());
+        match printers().get(printer) {
+            Some(Some(print)) => print(self, operand, extra),
+            _ => Ok(()),
+        }
     }
 
     fn vcc(&self) -> &'static str {
