@@ -28,4 +28,5 @@ pub fn run(bytes: &[u8]) {
     }
     assert_eq!(end, bytes.len(), "all bytes are decoded");
     let _ = amdgpu_isa::check(bytes);
+    let _ = std::str::from_utf8(bytes).is_ok_and(|text| decoder.assemble(text).is_some());
 }

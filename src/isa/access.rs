@@ -29,6 +29,21 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether it reads and writes memory at once.
+    #[must_use]
+    pub fn is_atomic(&self) -> bool {
+        matches!(self.direction, Direction::Atomic { .. })
+    }
+
+    /// Whether registers receive a value of the memory.
+    pub(super) fn has_result(&self) -> bool {
+        match self.direction {
+            Direction::Load => !self.is_lds_copy,
+            Direction::Store => false,
+            Direction::Atomic { returns } => returns,
+        }
+    }
+
     /// The registers that the addresses depend on, except the bases of apertures.
     #[must_use]
     pub fn address_registers(&self) -> Vec<RegisterRange> {

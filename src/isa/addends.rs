@@ -1,53 +1,56 @@
 //! Registers that an instruction adds up, or copies, to a dword of its result: the way of a pointer into an address.
 
-use super::registers::{RegisterFile, RegisterRange};
-use super::text::Line;
+use super::Instruction;
+use super::computation::{Operation, Source};
+use super::registers::RegisterFile;
 
 /// A dword of a register: file and number.
 type Dword = (RegisterFile, u16);
 
-/// The registers of which a dword of the result is the sum or the copy, constants left out; of 64-bit operands the
-/// dword of the same significance. Of a difference that from which is subtracted. Factors and shifted values are no
-/// addends. `None`: the instruction computes something else.
-#[must_use]
-pub fn addends(text: &str, wanted: Dword) -> Option<Vec<Dword>> {
-    // The text may have two instructions (VOPD).
-    text.split("::").find_map(|half| of_line(&Line::parse(half)?, wanted))
-}
-
-fn of_line(line: &Line<'_>, (file, number): Dword) -> Option<Vec<Dword>> {
-    let result = RegisterRange::parse(line.operand(0)?)?;
-    let dword =
-        number.checked_sub(result.first).filter(|dword| result.file == file && *dword < result.count)?;
-    if matches!(line.suffix, "sdwa" | "dpp" | "e64_dpp") {
-        return None;
+impl Instruction {
+    /// The registers of which a dword of the result is the sum or the copy, constants left out; of 64-bit operands the
+    /// dword of the same significance. Of a difference that from which is subtracted. Factors and shifted values are no
+    /// addends. `None`: the instruction computes something else.
+    #[must_use]
+    pub fn addends(&self, wanted: Dword) -> Option<Vec<Dword>> {
+        self.sum(wanted, |operation, sources| {
+            Some(match (operation, sources) {
+                (Operation::Move | Operation::Subtract | Operation::SubtractBorrow, [a, ..]) => vec![a],
+                (Operation::Add | Operation::AddCarry, [a, b, _]) => vec![a, b],
+                (Operation::ShiftAdd, [a, Source::Constant(0), c]) => vec![a, c],
+                (Operation::ShiftAdd | Operation::MultiplyAddWide(_), [.., c]) => vec![c],
+                _ => return None,
+            })
+        })
     }
-    let operands = line.operands();
-    let last = operands.len().checked_sub(1)?;
-    let stem = line.mnemonic.strip_prefix("v_dual_").unwrap_or(line.mnemonic);
-    // The carry precedes the operands.
-    let has_carry =
-        |rest: &str| rest.contains("_co_") || rest.starts_with("addc_") || rest.starts_with("subb");
-    let first = match stem.strip_prefix("v_") {
-        Some(rest) if has_carry(rest) || rest == "add_u32" && operands.len() > 3 => 2,
-        _ => 1,
-    };
-    let used: &[usize] = match stem {
-        "s_mov_b32" | "s_mov_b64" | "v_mov_b32" | "mov_b32" | "v_mov_b64" => &[1],
-        "s_add_u32" | "s_add_i32" | "s_addc_u32" | "s_add_co_u32" | "s_add_co_i32" | "s_add_co_ci_u32"
-        | "s_add_u64" | "s_add_nc_u64" | "v_add_u32" | "v_add_nc_u32" | "add_nc_u32" | "v_add_nc_u64"
-        | "v_add_co_u32" | "v_addc_co_u32" | "v_add_co_ci_u32" | "v_addc_u32" => &[first, first + 1],
-        "s_sub_u32" | "s_subb_u32" | "s_sub_co_u32" | "s_sub_co_ci_u32" | "s_sub_u64" | "s_sub_nc_u64"
-        | "v_sub_co_u32" | "v_subb_co_u32" | "v_sub_co_ci_u32" | "v_sub_nc_u64" => &[first],
-        "v_subrev_co_u32" | "v_subbrev_co_u32" | "v_subrev_co_ci_u32" => &[first + 1],
-        "v_lshl_add_u64" if line.operand(2) == Some("0") => &[1, 3],
-        "v_lshl_add_u64" => &[3],
-        "s_lshl1_add_u32" | "s_lshl2_add_u32" | "s_lshl3_add_u32" | "s_lshl4_add_u32" => &[2],
-        "v_mad_u64_u32" | "v_mad_i64_i32" | "v_mad_co_u64_u32" | "v_mad_co_i64_i32" | "v_mad_nc_u64_u32"
-        | "v_mad_nc_i64_i32" => &[last],
-        _ => return None,
-    };
-    let ranges = used.iter().filter_map(|index| RegisterRange::parse(line.operand(*index)?));
-    let same = ranges.filter(|range| dword < range.count);
-    Some(same.filter_map(|range| Some((range.file, range.first.checked_add(dword)?))).collect())
+
+    /// [`Self::addends`] of the addresses of LDS: compilers write a sum without carries as `or`.
+    pub(super) fn summands(&self, wanted: Dword) -> Vec<Dword> {
+        let found = self.addends(wanted).or_else(|| {
+            self.sum(wanted, |operation, sources| {
+                Some(match (operation, sources) {
+                    (Operation::ShiftOr | Operation::AndOr | Operation::MultiplyAdd24(_), [.., c]) => vec![c],
+                    (Operation::Add3 | Operation::Or3, all) => all.to_vec(),
+                    (Operation::Or, [a, b, _]) => vec![a, b],
+                    _ => return None,
+                })
+            })
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The dwords of sources that `choose` takes, where the wanted one is of the result.
+    fn sum(
+        &self,
+        (file, number): Dword,
+        choose: fn(Operation, [Source; 3]) -> Option<Vec<Source>>,
+    ) -> Option<Vec<Dword>> {
+        self.computations().find_map(|one| {
+            let to = one.to.filter(|to| to.file == file)?;
+            let dword = number.checked_sub(to.first).filter(|dword| *dword < to.count)?;
+            let chosen = choose(one.operation, one.sources)?;
+            let ranges = chosen.into_iter().filter_map(Source::register).filter(|range| dword < range.count);
+            Some(ranges.filter_map(|range| Some((range.file, range.first.checked_add(dword)?))).collect())
+        })
+    }
 }

@@ -1,10 +1,15 @@
-//! Instructions of machine code, with their texts as `llvm-objdump` prints them.
+//! Instructions of machine code.
 //!
-//! Input: bytes of code, their address, the processor and the wave's size. Output: instructions with address, size, text
-//! and branch target. Reading captures and finding symbols is up to the caller.
+//! Input: bytes of code, their address, the processor and the wave's size; or texts that a log has instead of bytes.
+//! Output: instructions with address, size, text, branch target and what the analyses of this module need. Reading
+//! captures and finding symbols is up to the caller.
 
-use amdgpu_isa::{Decoder, File, Op, Register, Role, VgprMsb};
+use std::borrow::Cow;
 
+use amdgpu_isa::{Decoder, Op, Role, VgprMsb};
+
+use super::facts::{self, Facts};
+use super::registers::RegisterRange;
 use crate::arch::{Generation, Processor};
 use crate::units::WaveSize;
 
@@ -36,19 +41,31 @@ pub struct Machine {
 }
 
 /// An instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Instruction {
     /// Address of its first byte.
     pub address: u64,
     /// Its size in bytes: a multiple of 4.
     pub size: u8,
-    /// Its text: `s_cbranch_execz 12`; for an invalid instruction the bytes, `.long 0xffffffff`.
-    pub text: String,
-    /// Whether the bytes are a valid instruction.
-    pub is_decoded: bool,
     /// The target of a branch.
     pub target: Option<u64>,
+    /// `None`: no processor is known that has the text.
+    code: Option<(amdgpu_isa::Instruction, &'static Facts)>,
+    /// The text of a log that has no bytes.
+    text: Option<Box<str>>,
+    /// Whether MODE extends the numbers of its vector registers by an unknown value.
+    has_unknown_vectors: bool,
 }
+
+/// The same instruction at the same address.
+impl PartialEq for Instruction {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |of: &Self| (of.address, of.size, of.target);
+        key(self) == key(other) && self.text() == other.text()
+    }
+}
+
+impl Eq for Instruction {}
 
 impl Instruction {
     /// Returns the address past its last byte.
@@ -56,12 +73,61 @@ impl Instruction {
     pub fn end(&self) -> u64 {
         self.address.saturating_add(u64::from(self.size))
     }
+
+    /// Its text: `s_cbranch_execz 12`; for an invalid instruction the bytes, `.long 0xffffffff`.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match (&self.text, &self.code) {
+            (Some(text), _) => Cow::Borrowed(text),
+            (None, Some((code, _))) if self.has_unknown_vectors => format!("{code} ; {UNKNOWN_MSB}").into(),
+            (None, code) => code.map_or(Cow::Borrowed(""), |(code, _)| code.to_string().into()),
+        }
+    }
+
+    /// Whether the bytes are a valid instruction; true of a log's text.
+    #[must_use]
+    pub fn is_decoded(&self) -> bool {
+        self.text.is_some() || self.code.is_some_and(|(code, _)| code.is_valid())
+    }
+
+    /// Leaves its vector registers unknown.
+    pub fn forget_vectors(&mut self) {
+        self.has_unknown_vectors = self.uses_vectors();
+    }
+
+    /// The mnemonic without the suffix of the encoding: `v_add_f32`; empty for an invalid instruction.
+    #[must_use]
+    pub fn mnemonic(&self) -> &'static str {
+        self.code().and_then(|(code, _)| code.mnemonic()).unwrap_or_default()
+    }
+
+    /// Whether its operands name a vector register.
+    fn uses_vectors(&self) -> bool {
+        self.named_registers().any(|range| range.file.is_vector())
+    }
+
+    /// The registers of its operands, destinations included.
+    pub fn named_registers(&self) -> impl Iterator<Item = RegisterRange> + '_ {
+        let operands = self.code.iter().flat_map(|(code, _)| code.operands());
+        // Tied operands are not in the text.
+        operands.filter(|of| of.tied.is_none()).filter_map(|of| RegisterRange::of(of.register()?))
+    }
+
+    pub(super) fn code(&self) -> Option<(&amdgpu_isa::Instruction, &'static Facts)> {
+        let (code, facts) = self.code.as_ref()?;
+        code.is_valid().then_some((code, facts))
+    }
+
+    pub(super) fn has_unknown_vectors(&self) -> bool {
+        self.has_unknown_vectors
+    }
 }
 
 /// Decodes code from an address on, in order.
 #[derive(Clone, Debug)]
 pub struct CodeReader {
     decoder: Decoder,
+    facts: &'static Facts,
     /// MODE's bits of the numbers of vector registers, where the generation has them; `None`: unknown.
     msb: Option<VgprMsb>,
 }
@@ -84,11 +150,14 @@ impl Machine {
     /// The processor is not known.
     pub fn reader(&self, begins_inside: bool) -> Result<CodeReader, UnknownProcessorError> {
         // Members of a generic processor execute its instructions.
-        let member = self.known().and_then(|processor| processor.members().first());
+        let known = self.known();
+        let member = known.and_then(|processor| processor.members().first());
         let decoder = Decoder::new(member.unwrap_or(&&*self.processor), self.wave_size.lanes());
-        let decoder = decoder.ok_or_else(|| UnknownProcessorError(self.processor.clone()))?;
+        let facts = known.and_then(|processor| facts::of(processor.generation));
+        let (decoder, facts) =
+            decoder.zip(facts).ok_or_else(|| UnknownProcessorError(self.processor.clone()))?;
         let msb = (!begins_inside || !self.extends_vgprs()).then(VgprMsb::default);
-        Ok(CodeReader { decoder, msb })
+        Ok(CodeReader { decoder, facts, msb })
     }
 
     /// The instructions of bytes at an address. An instruction that the end cuts off is left out.
@@ -110,10 +179,15 @@ impl Machine {
         })
         .collect())
     }
-}
 
-fn is_vgpr(of: Register) -> bool {
-    matches!(of.file, File::Vgpr | File::VgprLow | File::VgprHigh)
+    /// The instruction that a log has as text, with the size and the target that the log shows.
+    #[must_use]
+    pub fn said(&self, address: u64, size: u8, text: &str, target: Option<u64>) -> Instruction {
+        let code = self.reader(false).ok().and_then(|of| Some((of.decoder.assemble(text)?, of.facts)));
+        let target = target.or_else(|| code?.0.target(address));
+        let has_unknown_vectors = text.contains(UNKNOWN_MSB);
+        Instruction { address, size, target, code, text: Some(text.into()), has_unknown_vectors }
+    }
 }
 
 impl CodeReader {
@@ -123,13 +197,15 @@ impl CodeReader {
         let size = u8::try_from(found.size())
             .ok()
             .filter(|size| *size >= 4 && u64::from(*size).is_multiple_of(ALIGNMENT))?;
-        let mut text = found.to_string();
+        let target = found.target(address);
+        let code = Some((found, self.facts));
+        let mut one = Instruction { address, size, target, code, text: None, has_unknown_vectors: false };
         if found.op() == Some(SET_MSB) {
             let bits = found.operand_of(SIMM16).and_then(|of| of.number());
             self.msb = bits.map(|bits| VgprMsb(bits as u8));
-        } else if self.msb.is_none() && found.operands().any(|of| of.register().is_some_and(is_vgpr)) {
-            text = format!("{text} ; {UNKNOWN_MSB}");
+        } else if self.msb.is_none() {
+            one.forget_vectors();
         }
-        Some(Instruction { address, size, text, is_decoded: found.is_valid(), target: found.target(address) })
+        Some(one)
     }
 }

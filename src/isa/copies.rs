@@ -1,7 +1,8 @@
 //! Copies of registers: an instruction that leaves the values of registers in further ones.
 
+use super::Instruction;
+use super::computation::{Computation, Operation};
 use super::registers::{RegisterFile, RegisterRange};
-use super::text::{Line, number};
 use crate::units::LaneId;
 
 /// A copy that an instruction makes of consecutive registers.
@@ -54,30 +55,21 @@ impl RegisterCopy {
     }
 }
 
-/// The copies that an instruction makes, as far as this function knows them; the text may have two instructions (VOPD).
-pub(super) fn copies(text: &str) -> Vec<RegisterCopy> {
-    match text.contains("mov") || text.contains("lane") || text.contains("accvgpr") {
-        true => text.split("::").filter_map(|half| one(&Line::parse(half)?)).collect(),
-        false => Vec::new(),
-    }
+/// The copies that an instruction makes, as far as this function knows them.
+pub(super) fn copies(one: &Instruction) -> Vec<RegisterCopy> {
+    one.computations().filter_map(of).collect()
 }
 
-fn one(line: &Line<'_>) -> Option<RegisterCopy> {
-    let (to, from) = (RegisterRange::parse(line.operand(0)?)?, RegisterRange::parse(line.operand(1)?)?);
-    let constant = || u8::try_from(line.operand(2).and_then(number)?).ok().map(LaneId);
-    let is_vector = from.file.is_vector();
-    let stem = line.mnemonic.strip_prefix("v_dual_").unwrap_or(line.mnemonic);
-    let lanes = match (stem, line.suffix) {
-        ("s_mov_b32" | "s_mov_b64", _) => Lanes::Own,
-        ("v_mov_b32" | "mov_b32" | "v_mov_b64", "" | "e32" | "e64") if is_vector => Lanes::Own,
-        ("v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32", _) if is_vector => Lanes::Own,
-        ("v_pk_mov_b32", _)
-            if is_vector && line.operand(1) == line.operand(2) && line.value("op_sel") == Some("[0,1]") =>
-        {
-            Lanes::Own
-        }
-        ("v_writelane_b32", _) => Lanes::To(constant()?),
-        ("v_readlane_b32", _) => Lanes::From(constant()?),
+fn of(one: Computation) -> Option<RegisterCopy> {
+    let [source, second, _] = one.sources;
+    let (to, from) = (one.to?, source.register()?);
+    let lane = || u8::try_from(second.constant()?).ok().map(LaneId);
+    let lanes = match one.operation {
+        // A scalar in all lanes is no copy of one register.
+        Operation::Move if from.file.is_vector() || !to.file.is_vector() => Lanes::Own,
+        Operation::Pack(0, 1) if source == second => Lanes::Own,
+        Operation::WriteLane => Lanes::To(lane()?),
+        Operation::ReadLane => Lanes::From(lane()?),
         _ => return None,
     };
     Some(RegisterCopy { from, to: (to.file, to.first), lanes })

@@ -2,8 +2,10 @@
 //!
 //! AMD's ISA documents, "Data Dependency Resolution"; names as LLVM prints them.
 
+use amdgpu_isa::{Encoding, Instruction, Role};
+
+use super::access::{Access, Direction, Family};
 use super::facts::{CounterSet, Facts};
-use super::text::{Line, number};
 
 /// A counter of outstanding operations of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,44 +117,101 @@ fn everything(facts: &Facts) -> Vec<Wait> {
     counters.iter().map(|counter| Wait { counter: *counter, at_most: 0 }).collect()
 }
 
-/// The waits of an instruction whose mnemonic begins with `s_wait`. `None`: the text is unknown.
+/// Instructions whose result comes later, as that of a scalar load, and messages.
+const LATE: [&str; 8] = [
+    "s_get_barrier_state",
+    "s_get_waveid_in_workgroup",
+    "s_memrealtime",
+    "s_memtime",
+    "s_sendmsg",
+    "s_sendmsg_rtn_b32",
+    "s_sendmsg_rtn_b64",
+    "s_sendmsghalt",
+];
+/// Instructions that write caches back or drop them, if a counter counts them.
+const CACHES: [(&str, Operation); 4] = [
+    ("buffer_wbl2", Operation::VectorStore),
+    ("global_inv", Operation::VectorLoad),
+    ("global_wb", Operation::VectorStore),
+    ("global_wbinv", Operation::VectorStore),
+];
+
+/// The kind of operation that an instruction begins. `None`: it ends with the instruction, or a counter of its own shows
+/// its end.
+pub(super) fn operation(code: &Instruction, access: Option<&Access>) -> Option<Operation> {
+    let (name, encoding) = (code.mnemonic()?, code.effects()?.encoding);
+    let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+    let is_load = access.is_some_and(|access| {
+        matches!(access.direction, Direction::Load | Direction::Atomic { returns: true })
+    });
+    if name.contains("_async_") || name.starts_with("tensor_") {
+        return None;
+    }
+    if LATE.contains(&name) {
+        return Some(Operation::Scalar);
+    }
+    if let Some((_, operation)) = CACHES.iter().find(|(cache, _)| *cache == name) {
+        return Some(*operation);
+    }
+    if begins(&["exp", "lds_direct", "lds_param", "ds_direct", "ds_param"]) {
+        return Some(Operation::Export);
+    }
+    if begins(&["ds_gws_", "ds_ordered_count"]) || name.contains("gs_reg_rtn") {
+        return Some(Operation::Gds);
+    }
+    if begins(&["image_bvh"]) {
+        return Some(Operation::Bvh);
+    }
+    if begins(&["image_sample", "image_gather4", "image_msaa", "image_get_lod"]) {
+        return Some(Operation::Sample);
+    }
+    match (access.map(|access| access.family), encoding) {
+        (Some(Family::Gds), _) => Some(Operation::Gds),
+        (Some(Family::Lds), _) => Some(Operation::Lds),
+        (None, Encoding::Ds) if name != "ds_nop" => Some(Operation::Lds),
+        (Some(Family::Flat), _) if is_load => Some(Operation::FlatLoad),
+        (Some(Family::Flat), _) => Some(Operation::FlatStore),
+        (Some(Family::Scalar | Family::ScalarBuffer), _) => Some(Operation::Scalar),
+        (Some(_), _) if is_load => Some(Operation::VectorLoad),
+        (Some(_), _) => Some(Operation::VectorStore),
+        (None, _) => (name == "image_get_resinfo").then_some(Operation::VectorLoad),
+    }
+}
+
+/// The counters that an instruction waits for.
 ///
 /// A wait for a register's value proves nothing, and a wait for an instruction's sources proves no completion.
-pub(super) fn waits(line: &Line<'_>, facts: &Facts) -> Option<Vec<Wait>> {
-    let value = |text: &str| u16::try_from(number(text)?).ok();
-    match line.mnemonic {
-        "s_waitcnt_depctr" | "s_wait_alu" | "s_wait_event" => Some(Vec::new()),
-        // gfx12.5: translations of addresses, and copies between memory and LDS. No result of theirs is in a register.
-        "s_wait_xcnt" | "s_wait_asynccnt" | "s_wait_tensorcnt" => Some(Vec::new()),
-        "s_wait_idle" => Some(everything(facts)),
+pub(super) fn waits(code: &Instruction, facts: &Facts) -> Vec<Wait> {
+    const SDST: Role = Role::named("sdst");
+    const SIMM16: Role = Role::named("simm16");
+    let name = code.mnemonic().unwrap_or_default();
+    let Some(rest) = name.strip_prefix("s_wait") else { return Vec::new() };
+    let count = code.operand_of(SIMM16).and_then(|of| of.number()).unwrap_or_default() as u16;
+    let wait = |name: &str, at_most: u16| named(name).map(|counter| Wait { counter, at_most });
+    match rest {
+        "_idle" => everything(facts),
         // GFX12 executes the old form as a wait for everything.
-        "s_waitcnt" if facts.counters == CounterSet::Gfx12 => Some(everything(facts)),
-        "s_waitcnt" => {
-            let wait = |word: &str| {
-                let (name, count) = word.strip_suffix(')')?.split_once('(')?;
-                Some(Wait { counter: named(name)?, at_most: value(count)? })
-            };
-            line.words().map(wait).collect()
+        "cnt" if facts.counters == CounterSet::Gfx12 => everything(facts),
+        "cnt" => {
+            let counts = code.wait_counts();
+            let is_any = counts.iter().all(|(_, count, most)| count == most);
+            let each = counts.into_iter().filter(|(_, count, most)| count != most || is_any);
+            each.filter_map(|(name, count, _)| wait(name, count)).collect()
         }
-        mnemonic => match mnemonic.strip_prefix("s_waitcnt_") {
+        _ => match rest.strip_prefix("cnt_") {
             Some(name) => {
-                let counter = named(name)?;
-                let at_most = line.operand(1).and_then(value)?;
-                let is_constant = line.operand(0) == Some("null");
-                Some(if is_constant { vec![Wait { counter, at_most }] } else { Vec::new() })
+                let register = code.operand_of(SDST).and_then(|of| of.register());
+                let is_constant = register.is_none_or(|register| register.name() == Some("null"));
+                wait(name, count).filter(|_| is_constant).into_iter().collect()
             }
             // The joined forms have the second counter in the low bits, 6 of them.
-            None => {
-                let names = mnemonic.strip_prefix("s_wait_")?;
-                let count = line.operand(0).and_then(value)?;
-                match names.split_once('_') {
-                    None => Some(vec![Wait { counter: named(names)?, at_most: count }]),
-                    Some((first, second)) => Some(vec![
-                        Wait { counter: named(first)?, at_most: count >> 8 & 0x3f },
-                        Wait { counter: named(second)?, at_most: count & 0x3f },
-                    ]),
-                }
-            }
+            None => match rest.strip_prefix('_').and_then(|names| names.split_once('_')) {
+                Some((first, second)) => [wait(first, count >> 8 & 0x3f), wait(second, count & 0x3f)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+                None => wait(rest.trim_start_matches('_'), count).into_iter().collect(),
+            },
         },
     }
 }

@@ -1,7 +1,8 @@
 //! EXEC before an instruction, in terms of its value after the instruction.
 
+use super::Instruction;
+use super::computation::{Computation, Operation, Source};
 use super::registers::{RegisterFile, RegisterRange};
-use super::text::Line;
 
 /// The lanes of EXEC before an instruction that writes EXEC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,49 +19,6 @@ pub enum ExecBefore {
     Unknown,
 }
 
-/// The lanes of EXEC before an instruction that writes it, by the instruction's text.
-///
-/// AMD's ISA documents, scalar instructions: `s_and_saveexec` copies EXEC to its destination before it changes EXEC. The
-/// logical instructions with EXEC as destination and source have the inverses that [`ExecBefore`] lists.
-#[must_use]
-pub fn exec_before(text: &str) -> ExecBefore {
-    let Some(line) = Line::parse(text) else { return ExecBefore::Unknown };
-    let Some((operation, size)) = line.mnemonic.strip_prefix("s_").and_then(|rest| rest.rsplit_once('_'))
-    else {
-        return ExecBefore::Unknown;
-    };
-    let dwords = match size {
-        "b32" => 1,
-        "b64" => 2,
-        _ => return ExecBefore::Unknown,
-    };
-    let operand = |index| line.operand(index).and_then(RegisterRange::parse);
-    let is_sized = |range: &RegisterRange| range.count == dwords;
-    if operation.ends_with("_saveexec") {
-        let saved = operand(0).filter(is_sized).filter(|range| range.file != RegisterFile::Exec);
-        return saved.map_or(ExecBefore::Unknown, ExecBefore::Saved);
-    }
-    let exec = RegisterRange::new(RegisterFile::Exec, 0, dwords);
-    let (first, second) = (operand(1), operand(2));
-    if operand(0) != Some(exec) {
-        return ExecBefore::Unknown;
-    }
-    let other = match (first, second) {
-        (Some(one), other) if one == exec => other,
-        (other, Some(one)) if one == exec => other,
-        _ => return ExecBefore::Unknown,
-    };
-    let other = other.filter(is_sized).filter(|range| range.file != RegisterFile::Exec);
-    match operation {
-        "or" => ExecBefore::Within,
-        "andn2" | "and_not1" if first == Some(exec) => {
-            other.map_or(ExecBefore::Unknown, ExecBefore::WithinOr)
-        }
-        "xor" => other.map_or(ExecBefore::Unknown, ExecBefore::Xor),
-        _ => ExecBefore::Unknown,
-    }
-}
-
 /// The lanes of EXEC after an instruction that writes it, compared with those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecChange {
@@ -72,39 +30,68 @@ pub enum ExecChange {
     Other,
 }
 
-/// The change of EXEC by an instruction that writes it, by the instruction's text.
-///
-/// AMD's ISA documents: `s_and_saveexec` and `s_andn1_saveexec` take lanes of EXEC alone, `s_or_saveexec` and
-/// `s_orn1_saveexec` keep all of them; `v_cmpx` gives 0 in inactive lanes.
-#[must_use]
-pub fn exec_change(text: &str) -> ExecChange {
-    let Some(line) = Line::parse(text) else { return ExecChange::Other };
-    if line.mnemonic.starts_with("v_cmpx_") {
-        return ExecChange::Narrows;
+impl Instruction {
+    /// The lanes of EXEC before it, if it writes EXEC.
+    ///
+    /// AMD's ISA documents, scalar instructions: `s_and_saveexec` copies EXEC to its destination before it changes EXEC.
+    /// The logical instructions with EXEC as destination and source have the inverses that [`ExecBefore`] lists.
+    #[must_use]
+    pub fn exec_before(&self) -> ExecBefore {
+        self.computations().find_map(before).unwrap_or(ExecBefore::Unknown)
     }
-    let Some((operation, _)) = line.mnemonic.strip_prefix("s_").and_then(|rest| rest.rsplit_once('_')) else {
-        return ExecChange::Other;
-    };
-    let operand = |index| line.operand(index).and_then(RegisterRange::parse);
-    let is_exec = |index| {
-        operand(index).is_some_and(|range| range.file == RegisterFile::Exec) && operand(index) == operand(0)
-    };
-    match operation {
-        "and_saveexec" | "andn1_saveexec" | "and_not0_saveexec" | "andn1_wrexec" | "and_not0_wrexec" => {
-            ExecChange::Narrows
+
+    /// The change of EXEC by it, if it writes EXEC. `v_cmpx` gives 0 in inactive lanes.
+    #[must_use]
+    pub fn exec_change(&self) -> ExecChange {
+        if self.mnemonic().starts_with("v_cmpx_") {
+            return ExecChange::Narrows;
         }
-        "or_saveexec" | "orn1_saveexec" | "or_not0_saveexec" => ExecChange::Widens,
-        "and" if is_exec(1) || is_exec(2) => ExecChange::Narrows,
-        "andn2" | "and_not1" if is_exec(1) => ExecChange::Narrows,
-        "or" if is_exec(1) || is_exec(2) => ExecChange::Widens,
-        "orn2" | "or_not1" if is_exec(1) => ExecChange::Widens,
-        _ => ExecChange::Other,
+        self.computations().find_map(change).unwrap_or(ExecChange::Other)
     }
+}
+
+fn is_exec(range: RegisterRange) -> bool {
+    range.file == RegisterFile::Exec
+}
+
+fn before(one: Computation) -> Option<ExecBefore> {
+    let exec = one.to.filter(|to| is_exec(*to) && to.first == 0)?;
+    let is_sized = |range: &RegisterRange| range.count == exec.count && !is_exec(*range);
+    if let Some(saved) = one.saved {
+        return is_sized(&saved).then_some(ExecBefore::Saved(saved));
+    }
+    let [first, second, _] = one.sources.map(Source::register);
+    let other = if first == Some(exec) { second } else { first.filter(|_| second == Some(exec)) };
+    let other = other.filter(is_sized);
+    match one.operation {
+        Operation::Or => Some(ExecBefore::Within).filter(|_| [first, second].contains(&Some(exec))),
+        Operation::AndNot if first == Some(exec) => other.map(ExecBefore::WithinOr),
+        Operation::Xor => other.map(ExecBefore::Xor),
+        _ => None,
+    }
+}
+
+fn change(one: Computation) -> Option<ExecChange> {
+    let exec = one.to.filter(|to| is_exec(*to))?;
+    let is_it = |source: &Source| source.register() == Some(exec);
+    let [first, second, _] = one.sources;
+    Some(match one.operation {
+        Operation::And if is_it(&first) || is_it(&second) => ExecChange::Narrows,
+        Operation::AndNot if is_it(&first) => ExecChange::Narrows,
+        Operation::Or if is_it(&first) || is_it(&second) => ExecChange::Widens,
+        Operation::OrNot if is_it(&first) => ExecChange::Widens,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::tests::first;
+
+    fn found(text: &str) -> Instruction {
+        first(&["gfx900", "gfx1030", "gfx1100"], text)
+    }
 
     /// AMD's ISA documents have the operations: for each bit EXEC before and after.
     #[test]
@@ -133,7 +120,7 @@ mod tests {
             ("v_cmpx_gt_i32_e32 v0, v1", Narrows),
             ("", Other),
         ] {
-            assert_eq!(exec_change(text), expected, "{text}");
+            assert_eq!(found(text).exec_change(), expected, "{text}");
         }
     }
 
@@ -161,7 +148,7 @@ mod tests {
             ("s_and_saveexec_b64 exec, vcc", ExecBefore::Unknown),
             ("", ExecBefore::Unknown),
         ] {
-            assert_eq!(exec_before(text), expected, "{text}");
+            assert_eq!(found(text).exec_before(), expected, "{text}");
         }
     }
 }

@@ -1,412 +1,296 @@
-//! Memory instructions: access, destination and counters from mnemonic and operands.
+//! The access of a memory instruction, by its encoding, its flags and the roles of its operands.
+
+use amdgpu_isa::{Encoding, Instruction, Operand, Role, Value};
 
 use super::DecodeError;
 use super::access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
-use super::counters::{self, Operation};
-use super::effects::{Effects, Write};
+use super::effects::is_both;
 use super::facts::Facts;
 use super::memory_sizes as sizes;
-use super::operands::{Parts, sized};
 use super::registers::RegisterRange;
-use super::text::{Line, number};
 
-type Decoded = Result<Effects, DecodeError>;
+/// Parts of the names of instructions without an access that counts: hints, which raise no fault, and exchanges of lanes
+/// or of values of the GPU by the LDS unit.
+const NO_ACCESS: [&str; 8] =
+    ["prefetch", "discard", "probe", "gs_reg_rtn", "ordered_count", "ds_gws_", "get_resinfo", "get_lod"];
+/// First parts of the names of instructions of the LDS unit that address no LDS of lanes.
+const OTHER_UNITS: [&str; 4] = ["lds_direct", "lds_param", "ds_direct", "ds_param"];
 
-const PREFIXES: &[(&str, Family)] = &[
-    ("flat_", Family::Flat),
-    ("global_", Family::Global),
-    ("cluster_", Family::Global),
-    ("scratch_", Family::Scratch),
-    ("buffer_", Family::Buffer),
-    ("tbuffer_", Family::TypedBuffer),
-    ("image_", Family::Image),
-    ("ds_", Family::Lds),
-    ("lds_", Family::Lds),
-    ("s_buffer_", Family::ScalarBuffer),
-    ("s_", Family::Scalar),
+const VADDR: Role = Role::named("vaddr");
+const SADDR: Role = Role::named("saddr");
+const ADDR: Role = Role::named("addr");
+const SOFFSET: Role = Role::named("soffset");
+const OFFSET0: Role = Role::named("offset0");
+const OFFSET1: Role = Role::named("offset1");
+const GDS: Role = Role::named("gds");
+const CPOL: Role = Role::named("cpol");
+/// The bit of the cache policy that multiplies an offset by the bytes of the access.
+const SCALE_OFFSET: i64 = 1 << 11;
+/// Operands with data, in the order of registers.
+const DATA: [Role; 7] = [
+    Role::named("vdata"),
+    Role::named("data0"),
+    Role::named("data1"),
+    Role::named("sdata"),
+    Role::named("vdst"),
+    Role::named("sdst"),
+    Role::named("vdata_in"),
 ];
 
-/// Instructions that write caches back or drop them, with the kind of operation that they count as.
-const CACHES: &[(&str, Option<Operation>)] = &[
-    ("buffer_gl0_inv", None),
-    ("buffer_gl1_inv", None),
-    ("buffer_inv", None),
-    ("buffer_invl2", None),
-    ("buffer_wbinvl1", None),
-    ("buffer_wbinvl1_vol", None),
-    ("buffer_wbl2", Some(Operation::VectorStore)),
-    ("global_inv", Some(Operation::VectorLoad)),
-    ("global_wb", Some(Operation::VectorStore)),
-    ("global_wbinv", Some(Operation::VectorStore)),
-];
-
-/// Hints to load memory into a cache. They raise no fault.
-const PREFETCHES: &[&str] = &["flat_prefetch_b8", "global_prefetch_b8"];
-
-/// Instructions of the LDS unit that exchange values of lanes, or read no LDS of the work-group: number of
-/// destinations.
-const LANE_EXCHANGES: &[(&str, usize, Operation)] = &[
-    ("ds_swizzle_b32", 1, Operation::Lds),
-    ("ds_permute_b32", 1, Operation::Lds),
-    ("ds_bpermute_b32", 1, Operation::Lds),
-    ("ds_bpermute_fi_b32", 1, Operation::Lds),
-    ("ds_ordered_count", 1, Operation::Gds),
-    ("ds_add_gs_reg_rtn", 1, Operation::Gds),
-    ("ds_sub_gs_reg_rtn", 1, Operation::Gds),
-    ("ds_gws_barrier", 0, Operation::Gds),
-    ("ds_gws_init", 0, Operation::Gds),
-    ("ds_gws_sema_br", 0, Operation::Gds),
-    ("ds_gws_sema_p", 0, Operation::Gds),
-    ("ds_gws_sema_release_all", 0, Operation::Gds),
-    ("ds_gws_sema_v", 0, Operation::Gds),
-    ("ds_direct_load", 1, Operation::Export),
-    ("ds_param_load", 1, Operation::Export),
-    ("lds_direct_load", 1, Operation::Export),
-    ("lds_param_load", 1, Operation::Export),
-];
-
-/// First words of LDS instructions that read and write memory.
-#[rustfmt::skip]
-const LDS_ATOMICS: &[&str] = &[
-    "add", "and", "append", "atomic", "bvh", "cmpst", "cmpstore", "cond", "condxchg32", "consume", "dec", "inc", "max",
-    "min", "mskor", "or", "pk", "rsub", "storexchg", "sub", "wrap", "wrxchg", "wrxchg2", "wrxchg2st64", "xor",
-];
-const LDS_LOADS: &[&str] = &["load", "read", "read2", "read2st64"];
-const LDS_STORES: &[&str] = &["store", "write", "write2", "write2st64"];
-/// First words of image instructions that read an image by a sampler, rays, or a descriptor.
-const IMAGE_LOADS: &[&str] = &["bvh", "bvh8", "bvh64", "gather4", "gather4h", "get", "msaa", "sample"];
-
-/// The effects of a memory instruction. `None`: the mnemonic is of no such instruction.
-pub(super) fn effects(line: &Line<'_>, facts: &'static Facts) -> Option<Decoded> {
-    if line.mnemonic == "ds_nop" || PREFETCHES.contains(&line.mnemonic) {
-        return Some(Ok(Effects::default()));
+/// The access of an instruction; `None`: it has none.
+pub(super) fn access(code: &Instruction, facts: &'static Facts) -> Result<Option<Access>, DecodeError> {
+    let Some((family, name)) = family(code).zip(code.mnemonic()) else { return Ok(None) };
+    let Some(effects) = code.effects() else { return Ok(None) };
+    if effects.flags.is_empty() || NO_ACCESS.iter().any(|part| name.contains(part)) {
+        return Ok(None);
     }
-    if let Some((_, operation)) = CACHES.iter().find(|(name, _)| *name == line.mnemonic) {
-        let issues = operation.map_or(&[][..], |operation| counters::issued(operation, facts));
-        return Some(Ok(Effects { issues, ..Effects::default() }));
-    }
-    let mut parts = Parts { line, facts, next: 0 };
-    if let Some((_, count, operation)) = LANE_EXCHANGES.iter().find(|(name, ..)| *name == line.mnemonic) {
-        let writes: Result<Vec<Write>, _> =
-            (0..*count).map(|_| parts.register().map(|range| parts.write(range))).collect();
-        let issues = counters::issued(*operation, facts);
-        return Some(writes.map(|writes| Effects { writes, issues, ..Effects::default() }));
-    }
-    if let Some(rest) = line.mnemonic.strip_prefix("tensor_") {
-        return Some(parts.tensor(rest));
-    }
-    let (family, rest) =
-        PREFIXES.iter().find_map(|(prefix, family)| Some((*family, line.mnemonic.strip_prefix(prefix)?)))?;
-    match family {
-        Family::Flat | Family::Global | Family::Scratch => Some(parts.vector(family, rest)),
-        Family::Buffer | Family::TypedBuffer => Some(parts.buffer(family, rest)),
-        Family::Image => Some(parts.image(rest)),
-        Family::Lds | Family::Gds => Some(parts.lds(rest)),
-        Family::Scalar | Family::ScalarBuffer => parts.scalar(family, rest),
-    }
+    let memory = Memory { code, name, family };
+    // Instructions that write caches back or drop them have no address.
+    let has_address = code
+        .operands()
+        .any(|of| matches!(of.role.name(), "vaddr" | "vaddr0" | "saddr" | "srsrc" | "sbase" | "addr"))
+        || matches!(family, Family::Lds | Family::Scratch)
+        || name.contains("addtid");
+    let Some(direction) = memory.direction().filter(|_| has_address) else { return Ok(None) };
+    let bytes = sizes::bytes(name, direction, code.buffer_format());
+    let is_copy = memory.is_copy();
+    let form = memory.form(direction).ok_or(DecodeError::Operands)?;
+    let number = |role| code.operand_of(role).and_then(|of| of.number()).unwrap_or(0);
+    let form = match number(CPOL) & SCALE_OFFSET {
+        0 => form,
+        _ => bytes
+            .filter(|_| facts.has_scaled_offset)
+            .and_then(|bytes| scaled(form, bytes))
+            .unwrap_or(Form::NotComputable(NotComputableCause::ScaledOffset)),
+    };
+    let is_whole =
+        matches!(form, Form::NotComputable(NotComputableCause::Image | NotComputableCause::Tensor));
+    Ok(Some(Access {
+        family: if memory.is_gds() { Family::Gds } else { family },
+        direction,
+        bytes: bytes.filter(|_| !is_whole),
+        data: memory.data(direction),
+        is_lds_copy: is_copy,
+        lds_address: memory.lds_address(),
+        is_block: name.ends_with("_block"),
+        form,
+        facts,
+    }))
 }
 
-impl Parts<'_> {
-    /// A destination of a load: 16-bit forms keep the other half of a register.
-    fn write(&self, range: RegisterRange) -> Write {
-        let keeps_old = self.line.mnemonic.contains("d16");
-        Write { range, keeps_old, ignores_exec: !range.file.is_vector() }
+/// The family of a memory instruction.
+fn family(code: &Instruction) -> Option<Family> {
+    let name = code.mnemonic()?;
+    if name.starts_with("tensor_") {
+        return Some(Family::Global);
+    }
+    let family = match code.effects()?.encoding {
+        Encoding::Flat => Family::Flat,
+        Encoding::Global => Family::Global,
+        Encoding::Scratch => Family::Scratch,
+        Encoding::Mubuf => Family::Buffer,
+        Encoding::Mtbuf => Family::TypedBuffer,
+        Encoding::Mimg | Encoding::Vimage | Encoding::Vsample => Family::Image,
+        Encoding::Ds if !OTHER_UNITS.iter().any(|unit| name.starts_with(unit)) => Family::Lds,
+        Encoding::Smem if name.contains("_buffer_") => Family::ScalarBuffer,
+        Encoding::Smem => Family::Scalar,
+        _ => return None,
+    };
+    Some(family)
+}
+
+struct Memory<'a> {
+    code: &'a Instruction,
+    name: &'static str,
+    family: Family,
+}
+
+impl Memory<'_> {
+    fn operand(&self, role: Role) -> Option<Operand> {
+        self.code.operand_of(role)
     }
 
-    /// Whether the text marks an atomic that returns.
-    fn is_returning(&self) -> Result<bool, DecodeError> {
-        if !self.facts.has_policy {
-            return Ok(self.line.has("glc") || self.line.has("sc0"));
+    fn register(&self, role: Role) -> Option<RegisterRange> {
+        self.operand(role)?.register().and_then(RegisterRange::of)
+    }
+
+    fn sized(&self, role: Role, count: u16) -> Option<RegisterRange> {
+        self.register(role).filter(|range| range.count == count)
+    }
+
+    fn is_gds(&self) -> bool {
+        let number = self.operand(GDS).and_then(|of| of.number());
+        self.family == Family::Lds && (number == Some(1) || self.code.has_word("gds"))
+    }
+
+    /// Whether the other side of the access is LDS.
+    fn is_copy(&self) -> bool {
+        let of_memory =
+            matches!(self.family, Family::Global | Family::Flat | Family::Scratch | Family::Buffer);
+        of_memory
+            && (self.name.contains("_lds_")
+                || self.name.ends_with("_lds")
+                || self.is_async()
+                || self.code.has_word("lds"))
+    }
+
+    /// A copy whose completion a counter of its own shows, and whose LDS address is in a VGPR.
+    fn is_async(&self) -> bool {
+        self.name.contains("_async_") && self.family == Family::Global
+    }
+
+    fn direction(&self) -> Option<Direction> {
+        use amdgpu_isa::Flags;
+        let flags = self.code.effects()?.flags;
+        let is_store = self.name.contains("_store_") || self.name.starts_with("ds_write_src2");
+        match (flags.contains(Flags::LOAD), flags.contains(Flags::STORE)) {
+            (true, true) if self.is_copy() || is_store || self.name.starts_with("tensor_") => {
+                Some(if is_store { Direction::Store } else { Direction::Load })
+            }
+            _ if is_both(flags) => Some(Direction::Atomic { returns: self.returns() }),
+            (true, _) => Some(Direction::Load),
+            (_, true) => Some(Direction::Store),
+            _ => None,
         }
-        match self.line.value("th").unwrap_or_default() {
-            policy if policy.contains("CASCADE") => Err(DecodeError::Return),
-            policy => Ok(match policy.rsplit_once("_0x") {
-                Some((_, digits)) => u8::from_str_radix(digits, 16).is_ok_and(|bits| bits & 1 == 1),
-                None => policy.contains("RETURN"),
+    }
+
+    /// Whether an atomic has a result; those of images are marked by the cache policy alone.
+    fn returns(&self) -> bool {
+        match self.family {
+            Family::Image => self.operand(CPOL).and_then(|of| of.number()).is_some_and(|bits| bits & 1 == 1),
+            _ => self.code.operands().any(|of| of.is_written && of.register().is_some()),
+        }
+    }
+
+    /// The VGPR with the LDS address of a copy.
+    fn lds_address(&self) -> Option<RegisterRange> {
+        const LDS: [Role; 2] = [Role::named("vdst"), Role::named("vdata")];
+        LDS.into_iter().find_map(|role| self.sized(role, 1)).filter(|_| self.is_async())
+    }
+
+    /// The registers of the data: sources, or of loads the destination.
+    fn data(&self, direction: Direction) -> Vec<RegisterRange> {
+        if self.is_copy() {
+            return Vec::new();
+        }
+        let of_direction = |of: &Operand| match direction {
+            Direction::Load => of.is_written,
+            _ => {
+                !of.is_written
+                    || self.code.operands().all(|other| other.is_written || !DATA.contains(&other.role))
+            }
+        };
+        let operands = self.code.operands().filter(|of| DATA.contains(&of.role) && of_direction(of));
+        let all: Vec<RegisterRange> = operands.filter_map(|of| RegisterRange::of(of.register()?)).collect();
+        match direction {
+            Direction::Load => all.into_iter().take(1).collect(),
+            _ => all,
+        }
+    }
+
+    fn scalar_operand(&self, role: Role) -> Option<ScalarOperand> {
+        Some(match self.operand(role)?.value {
+            Value::Register(register) => match RegisterRange::of(register) {
+                Some(range) if range.count == 1 => ScalarOperand::Register(range),
+                Some(_) => return None,
+                None if register.name() == Some("null") => ScalarOperand::Constant(0),
+                None => ScalarOperand::Internal,
+            },
+            Value::Immediate(number) | Value::Literal(number) => ScalarOperand::Constant(number as u32),
+            Value::None => return None,
+        })
+    }
+
+    /// The form of the address; `None`: operands that no instruction has.
+    fn form(&self, direction: Direction) -> Option<Form> {
+        let signed = i32::try_from(self.code.offset()).ok()?;
+        let not = |cause| Some(Form::NotComputable(cause));
+        match self.family {
+            _ if self.name.starts_with("tensor_") => not(NotComputableCause::Tensor),
+            Family::Image => not(NotComputableCause::Image),
+            Family::Scratch => Some(Form::Scratch {
+                vector: self.sized(VADDR, 1),
+                scale: 1,
+                scalar: self.sized(SADDR, 1).map(ScalarOperand::Register),
+                offset: signed,
             }),
-        }
-    }
-
-    /// The old value that an atomic returns in its data registers.
-    fn returned(&self, data: RegisterRange) -> Write {
-        let is_compare = self.line.mnemonic.contains("cmpswap");
-        self.write(if is_compare { data.first_half() } else { data })
-    }
-
-    fn access(&self, family: Family, direction: Direction, data: Vec<RegisterRange>, form: Form) -> Access {
-        let bytes = sizes::bytes(self.line, direction);
-        let form = if self.line.has("scale_offset") {
-            let scale = bytes.filter(|_| self.facts.has_scaled_offset);
-            let scaled = scale.and_then(|scale| scaled(form, scale));
-            scaled.unwrap_or(Form::NotComputable(NotComputableCause::ScaledOffset))
-        } else {
-            form
-        };
-        Access {
-            family,
-            direction,
-            bytes,
-            data,
-            is_lds_copy: false,
-            lds_address: None,
-            is_block: false,
-            form,
-            facts: self.facts,
-        }
-    }
-
-    fn effects(&self, access: Access, writes: Vec<Write>, operation: Operation) -> Effects {
-        let issues = counters::issued(operation, self.facts);
-        Effects { access: Some(access), writes, issues, ..Effects::default() }
-    }
-
-    /// `flat_`, `global_`, `scratch_`.
-    fn vector(&mut self, family: Family, rest: &str) -> Decoded {
-        // Copies whose completion a counter of their own shows, and whose LDS address is in a VGPR.
-        let is_async = rest.contains("_async_");
-        let is_lds_copy = is_async || rest.starts_with("load_lds_") || self.line.has("lds");
-        let is_flat = family == Family::Flat;
-        // The text shows the scalar base of a flat address only if there is one.
-        let last = self.line.operands().last().copied().and_then(RegisterRange::parse);
-        let has_scalar = !is_flat || last.is_some_and(|last| !last.file.is_vector());
-        // Destination, address, data, scalar base.
-        let all = if has_scalar { 4 } else { 3 };
-        let is_block = rest.ends_with("_block");
-        if is_block && !self.facts.has_blocks {
-            return Err(DecodeError::Mnemonic);
-        }
-        let direction = direction(rest, Ok(self.line.operands().len() == all))?;
-        let has_lane_stride = rest.contains("addtid");
-        let has_destination = match direction {
-            Direction::Load => !is_lds_copy,
-            Direction::Store => false,
-            Direction::Atomic { returns } => returns,
-        };
-        let destination = if has_destination { Some(self.register()?) } else { None };
-        let lds_of_load =
-            if is_async && direction == Direction::Load { Some(self.registers(1)?) } else { None };
-        let vector = if has_lane_stride { None } else { self.optional()? };
-        let source = if direction == Direction::Load { None } else { Some(self.register()?) };
-        let (lds_address, source) = if is_async { (lds_of_load.or(source), None) } else { (None, source) };
-        let scalar = if has_scalar { self.optional()? } else { None };
-        let offset = self.offset("offset")?;
-        let form = match (family, vector, scalar) {
-            (Family::Scratch, ..) => {
-                let vector = vector.map(|range| sized(range, 1)).transpose()?;
-                let scalar = scalar.map(|range| sized(range, 1).map(ScalarOperand::Register)).transpose()?;
-                Form::Scratch { vector, scale: 1, scalar, offset }
+            Family::Flat => {
+                let base = self.sized(SADDR, 2);
+                let address = base.or_else(|| self.sized(VADDR, 2))?;
+                Some(Form::Flat { address, index: base.and(self.sized(VADDR, 1)), scale: 1, offset: signed })
             }
-            (Family::Flat, Some(vector), scalar) => {
-                let address = sized(scalar.unwrap_or(vector), 2)?;
-                let index = scalar.map(|_| sized(vector, 1)).transpose()?;
-                Form::Flat { address, index, scale: 1, offset }
+            Family::Global if self.name.contains("addtid") => Some(Form::Global {
+                base: self.sized(SADDR, 2),
+                index: None,
+                scale: 1,
+                lane_stride: 4,
+                offset: signed,
+            }),
+            Family::Global => {
+                let scalar = self.sized(SADDR, 2);
+                let base = Some(scalar.or_else(|| self.sized(VADDR, 2))?);
+                let index = scalar.and(self.sized(VADDR, 1));
+                Some(Form::Global { base, index, scale: 1, lane_stride: 0, offset: signed })
             }
-            (Family::Global, _, base) if has_lane_stride => {
-                let base = base.map(|range| sized(range, 2)).transpose()?;
-                Form::Global { base, index: None, scale: 1, lane_stride: 4, offset }
+            Family::Buffer | Family::TypedBuffer => self.buffer(direction),
+            Family::Lds | Family::Gds => self.lds(direction),
+            Family::Scalar => {
+                let base = self.sized(const { Role::named("sbase") }, 2)?;
+                // CDNA ISA 8.2.1.1: the register of scratch instructions counts 64 bytes.
+                let unit = if self.name.starts_with("s_scratch_") { 64 } else { 1 };
+                Some(Form::Scalar { base, scalar: self.scalar_offset()?, unit, offset: signed })
             }
-            (Family::Global, Some(vector), scalar) => {
-                let base = Some(sized(scalar.unwrap_or(vector), 2)?);
-                let index = scalar.map(|_| sized(vector, 1)).transpose()?;
-                Form::Global { base, index, scale: 1, lane_stride: 0, offset }
+            Family::ScalarBuffer => {
+                let descriptor = self.sized(const { Role::named("sbase") }, 4)?;
+                Some(Form::ScalarBuffer { descriptor, scalar: self.scalar_offset()?, offset: signed })
             }
-            _ => return Err(DecodeError::Operands),
-        };
-        let data = source.or(destination).into_iter().collect();
-        let access =
-            Access { is_lds_copy, lds_address, is_block, ..self.access(family, direction, data, form) };
-        if is_async {
-            return Ok(Effects { access: Some(access), ..Effects::default() });
         }
-        // M0 leaves out registers of a block.
-        let write = |range| {
-            let write = self.write(range);
-            Write { keeps_old: write.keeps_old || is_block, ..write }
-        };
-        let writes = destination.map(write).into_iter().collect();
-        let is_load = matches!(direction, Direction::Load | Direction::Atomic { returns: true });
-        let operation = match (is_flat, is_load) {
-            (true, true) => Operation::FlatLoad,
-            (true, false) => Operation::FlatStore,
-            (false, true) => Operation::VectorLoad,
-            (false, false) => Operation::VectorStore,
-        };
-        Ok(self.effects(access, writes, operation))
     }
 
-    /// `tensor_load_to_lds`, `tensor_store_from_lds`.
-    fn tensor(&self, rest: &str) -> Decoded {
-        let direction = direction(rest, Err(DecodeError::Mnemonic))?;
-        let form = Form::NotComputable(NotComputableCause::Tensor);
-        let access = self.access(Family::Global, direction, Vec::new(), form);
-        let access = Access { bytes: None, is_lds_copy: true, ..access };
-        Ok(Effects { access: Some(access), ..Effects::default() })
+    /// The scalar offset, if there is one.
+    fn scalar_offset(&self) -> Option<Option<ScalarOperand>> {
+        match self.operand(SOFFSET) {
+            Some(_) => self.scalar_operand(SOFFSET).map(Some),
+            None => Some(None),
+        }
     }
 
-    /// `buffer_`, `tbuffer_`.
-    fn buffer(&mut self, family: Family, rest: &str) -> Decoded {
-        let direction = direction(rest, self.is_returning())?;
-        let is_lds_copy = self.line.has("lds");
-        let data = if is_lds_copy { None } else { Some(self.register()?) };
-        // Copies from LDS have no vector operand.
-        let vector = if rest.starts_with("store_lds_") { None } else { self.optional()? };
-        let descriptor = self.registers(4)?;
-        let scalar = self.scalar_operand()?;
-        let (has_index, has_offset) = (self.line.has("idxen"), self.line.has("offen"));
-        let count = u16::from(has_index) + u16::from(has_offset);
-        if vector.map_or(0, |range| range.count) != count {
-            return Err(DecodeError::Operands);
-        }
+    fn buffer(&self, direction: Direction) -> Option<Form> {
+        let (has_index, has_offset) = (self.code.has_word("idxen"), self.code.has_word("offen"));
+        let vector = self.register(VADDR);
         let part =
             |at: u16| vector.map(|range| RegisterRange::new(range.file, range.first.saturating_add(at), 1));
-        let has_format = rest.contains("format");
-        let form = Form::Buffer {
-            descriptor,
+        let has_format = self.name.contains("format");
+        Some(Form::Buffer {
+            descriptor: self.sized(const { Role::named("srsrc") }, 4)?,
             index: if has_index { part(0) } else { None },
             vector: if has_offset { part(u16::from(has_index)) } else { None },
-            scalar,
-            offset: self.offset::<u32>("offset")?,
+            scalar: self.scalar_operand(SOFFSET)?,
+            offset: u32::try_from(self.code.offset()).ok()?,
             is_checked_by_dword: !has_format && !matches!(direction, Direction::Atomic { .. }),
             has_format,
-        };
-        let access =
-            Access { is_lds_copy, ..self.access(family, direction, data.into_iter().collect(), form) };
-        let (writes, operation) = match direction {
-            Direction::Load => (data.map(|range| self.write(range)), Operation::VectorLoad),
-            Direction::Atomic { returns: true } => {
-                (data.map(|range| self.returned(range)), Operation::VectorLoad)
-            }
-            Direction::Store | Direction::Atomic { .. } => (None, Operation::VectorStore),
-        };
-        Ok(self.effects(access, writes.into_iter().collect(), operation))
+        })
     }
 
-    /// `image_`.
-    fn image(&mut self, rest: &str) -> Decoded {
-        let stem = rest.split('_').next().unwrap_or_default();
-        let direction = match direction(rest, self.is_returning()) {
-            Err(_) if IMAGE_LOADS.contains(&stem) => Direction::Load,
-            direction => direction?,
-        };
-        let data = self.register()?;
-        let mut writes = match direction {
-            Direction::Store | Direction::Atomic { returns: false } => Vec::new(),
-            Direction::Load => vec![self.write(data)],
-            Direction::Atomic { returns: true } => vec![self.returned(data)],
-        };
-        let is_bvh = rest.starts_with("bvh");
-        if rest.starts_with("bvh8") || rest.starts_with("bvh_dual") {
-            // Origin and direction of the ray.
-            let list = self.operand()?.trim_matches(['[', ']']);
-            let ray: Option<Vec<_>> =
-                list.split(',').skip(2).take(2).map(|word| RegisterRange::parse(word.trim())).collect();
-            let ray = ray.filter(|ray| ray.len() == 2).ok_or(DecodeError::Operands)?;
-            writes.extend(ray.into_iter().map(|range| self.write(range)));
+    fn lds(&self, direction: Direction) -> Option<Form> {
+        let is_stack = self.name.starts_with("ds_bvh_stack");
+        if self.is_gds() || is_stack || self.name.contains("_src2_") {
+            let cause = if self.is_gds() { NotComputableCause::Gds } else { NotComputableCause::LdsData };
+            return Some(Form::NotComputable(cause));
         }
-        let has_sampler = ["sample", "gather4", "msaa", "get_lod"].iter().any(|word| rest.starts_with(word));
-        let operation = match direction {
-            _ if is_bvh => Operation::Bvh,
-            _ if has_sampler => Operation::Sample,
-            Direction::Load | Direction::Atomic { returns: true } => Operation::VectorLoad,
-            Direction::Store | Direction::Atomic { .. } => Operation::VectorStore,
+        let base = match self.sized(ADDR, 1) {
+            Some(address) => LdsBase::Lane(address),
+            None if self.name.contains("addtid") => LdsBase::WaveAndLane,
+            None => LdsBase::Wave,
         };
-        // It reads the descriptor alone.
-        if rest == "get_resinfo" || rest == "get_lod" {
-            let issues = counters::issued(operation, self.facts);
-            return Ok(Effects { writes, issues, ..Effects::default() });
-        }
-        let form = Form::NotComputable(NotComputableCause::Image);
-        let access = Access { bytes: None, ..self.access(Family::Image, direction, vec![data], form) };
-        Ok(self.effects(access, writes, operation))
-    }
-
-    /// `ds_`.
-    fn lds(&mut self, rest: &str) -> Decoded {
-        let is_gds = self.line.has("gds");
-        let (family, operation) =
-            if is_gds { (Family::Gds, Operation::Gds) } else { (Family::Lds, Operation::Lds) };
-        let is_counter = matches!(rest, "append" | "consume");
-        let is_stack = rest.starts_with("bvh_stack");
-        let returns = rest.contains("_rtn") || is_counter;
-        let direction = match rest.split('_').next().unwrap_or_default() {
-            stem if LDS_LOADS.contains(&stem) => Direction::Load,
-            stem if LDS_STORES.contains(&stem) => Direction::Store,
-            stem if LDS_ATOMICS.contains(&stem) => Direction::Atomic { returns },
-            _ => return Err(DecodeError::Mnemonic),
+        let number = |role| self.operand(role).and_then(|of| of.number());
+        let Some((first, second)) = number(OFFSET0).zip(number(OFFSET1)) else {
+            return Some(Form::Lds { base, offset: u32::try_from(self.code.offset()).ok()?, second: None });
         };
-        let has_lane_stride = rest.contains("addtid");
-        let destination = if direction == Direction::Load || returns { Some(self.register()?) } else { None };
-        let mut writes: Vec<Write> = destination.map(|range| self.write(range)).into_iter().collect();
-        let base = match (has_lane_stride, is_counter) {
-            (true, _) => LdsBase::WaveAndLane,
-            (_, true) => LdsBase::Wave,
-            _ => LdsBase::Lane(self.registers(1)?),
-        };
-        // The pointer into the stack moves.
-        if let (true, LdsBase::Lane(pointer)) = (is_stack, base) {
-            writes.push(self.write(pointer));
-        }
-        let mut data = Vec::new();
-        while self.next < self.line.operands().len() {
-            data.push(self.register()?);
-        }
-        if data.is_empty() {
-            data.extend(destination);
-        }
-        let has_two = rest.contains("2addr")
-            || ["read2", "write2", "wrxchg2"].iter().any(|name| rest.starts_with(name));
-        let elements = if rest.contains("st64_") || rest.contains("stride64_") { 64 } else { 1 };
-        let unit = elements * u32::from(sizes::bytes(self.line, direction).unwrap_or(4));
-        let form = match () {
-            () if is_gds => Form::NotComputable(NotComputableCause::Gds),
-            () if is_stack || rest.contains("_src2_") => Form::NotComputable(NotComputableCause::LdsData),
-            () if has_two => Form::Lds {
-                base,
-                offset: self.offset::<u32>("offset0")?.saturating_mul(unit),
-                second: Some(self.offset::<u32>("offset1")?.saturating_mul(unit)),
-            },
-            () => Form::Lds { base, offset: self.offset::<u32>("offset")?, second: None },
-        };
-        let access = self.access(family, direction, data, form);
-        // They wait for copies between memory and LDS.
-        if rest.starts_with("atomic_async_") {
-            return Ok(Effects { access: Some(access), writes, ..Effects::default() });
-        }
-        Ok(self.effects(access, writes, operation))
-    }
-
-    /// `s_load_`, `s_buffer_store_`, `s_atomic_` and kin. `None`: another scalar instruction.
-    fn scalar(&mut self, family: Family, rest: &str) -> Option<Decoded> {
-        let (is_scratch, rest) = rest.strip_prefix("scratch_").map_or((false, rest), |rest| (true, rest));
-        match direction(rest, self.is_returning()) {
-            Err(DecodeError::Mnemonic) => None,
-            direction => {
-                Some(direction.and_then(|direction| self.scalar_access(family, direction, is_scratch)))
-            }
-        }
-    }
-
-    fn scalar_access(&mut self, family: Family, direction: Direction, is_scratch: bool) -> Decoded {
-        let data = self.optional()?;
-        let base = self.registers(if family == Family::Scalar { 2 } else { 4 })?;
-        // The third operand is a constant offset, or a register that a constant offset may follow.
-        let third = self.line.operand(self.next).and_then(number);
-        let (scalar, offset) = match third {
-            Some(offset) => (None, i32::try_from(offset).map_err(|_| DecodeError::Operands)?),
-            None => (Some(self.scalar_operand()?), self.offset("offset")?),
-        };
-        let form = match family {
-            // CDNA ISA 8.2.1.1: the register of scratch instructions counts 64 bytes.
-            Family::Scalar => Form::Scalar { base, scalar, unit: if is_scratch { 64 } else { 1 }, offset },
-            _ => Form::ScalarBuffer { descriptor: base, scalar, offset },
-        };
-        let access = self.access(family, direction, data.into_iter().collect(), form);
-        let writes = match direction {
-            Direction::Load => data.map(|range| self.write(range)),
-            Direction::Atomic { returns: true } => data.map(|range| self.returned(range)),
-            Direction::Store | Direction::Atomic { .. } => None,
-        };
-        Ok(self.effects(access, writes.into_iter().collect(), Operation::Scalar))
+        let elements = if self.name.contains("st64_") || self.name.contains("stride64_") { 64 } else { 1 };
+        let unit = elements * u32::from(sizes::bytes(self.name, direction, None).unwrap_or(4));
+        let at = |number: i64| Some(u32::try_from(number).ok()?.saturating_mul(unit));
+        Some(Form::Lds { base, offset: at(first)?, second: Some(at(second)?) })
     }
 }
 
@@ -420,13 +304,4 @@ fn scaled(mut form: Form, bytes: u16) -> Option<Form> {
         _ => return None,
     }
     Some(form)
-}
-
-fn direction(rest: &str, returns: Result<bool, DecodeError>) -> Result<Direction, DecodeError> {
-    match rest.split('_').next() {
-        Some("load") => Ok(Direction::Load),
-        Some("store") => Ok(Direction::Store),
-        Some("atomic") => Ok(Direction::Atomic { returns: returns? }),
-        _ => Err(DecodeError::Mnemonic),
-    }
 }

@@ -1,18 +1,18 @@
 //! Bytes that a memory instruction moves, from the types in its mnemonic.
 
 use super::access::Direction;
-use super::text::{Line, number};
 
-/// Bytes that each address moves. `None`: a descriptor's format gives the size.
-pub(super) fn bytes(line: &Line<'_>, direction: Direction) -> Option<u16> {
-    let mut words = line.mnemonic.split('_');
-    if line.mnemonic.contains("_format_") {
-        return if line.mnemonic.starts_with("tbuffer_") { of_format(line.value("format")) } else { None };
+/// Bytes that each address moves. `format`: the name of the instruction's own one. `None`: a descriptor's format gives the
+/// size.
+pub(super) fn bytes(name: &str, direction: Direction, format: Option<&str>) -> Option<u16> {
+    let mut words = name.split('_');
+    if name.contains("_format_") {
+        return if name.starts_with("tbuffer_") { of_format(format) } else { None };
     }
     match direction {
         Direction::Load | Direction::Store => words.find_map(of_type),
         // Packed types have two halves; types of 32 bits may be absent.
-        Direction::Atomic { .. } if line.mnemonic.contains("_pk_") => Some(4),
+        Direction::Atomic { .. } if name.contains("_pk_") => Some(4),
         Direction::Atomic { .. } => Some(words.filter_map(of_type).next_back().unwrap_or(4)),
     }
 }
@@ -50,6 +50,6 @@ fn of_format(format: Option<&str>) -> Option<u16> {
     if name.contains("RESERVED") || name.contains("INVALID") {
         return None;
     }
-    let bits: i64 = name.split('_').filter_map(number).sum();
+    let bits: i64 = name.split('_').filter_map(|word| word.parse::<i64>().ok()).sum();
     u16::try_from(bits / 8).ok().filter(|bytes| *bytes > 0)
 }

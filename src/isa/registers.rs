@@ -1,5 +1,7 @@
 //! Register files, and ranges of their dwords as instructions name them.
 
+use amdgpu_isa::File;
+
 use crate::arch::{RegId, WaveArch};
 use crate::units::LaneId;
 
@@ -53,7 +55,7 @@ pub trait ReadRegister {
     fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32>;
 }
 
-/// Names of registers outside the numbered files, with file, first dword and number of dwords.
+/// Names of registers outside of the numbered files, with file, first dword and number of dwords.
 const NAMED: &[(&str, RegisterFile, u16, u16)] = &[
     ("vcc", Vcc, 0, 2),
     ("vcc_lo", Vcc, 0, 1),
@@ -69,9 +71,6 @@ const NAMED: &[(&str, RegisterFile, u16, u16)] = &[
     ("xnack_mask_lo", XnackMask, 0, 1),
     ("xnack_mask_hi", XnackMask, 1, 1),
 ];
-
-/// Names of the numbered files, the longest first.
-const NUMBERED: &[(&str, RegisterFile)] = &[("ttmp", Trap), ("s", Scalar), ("v", Vector), ("a", Accumulator)];
 
 impl RegisterFile {
     /// Whether its registers have a dword for each lane.
@@ -124,21 +123,6 @@ impl RegisterFile {
     }
 }
 
-/// The registers that an instruction's text names, destinations included, in the order of the text.
-#[must_use]
-pub fn named_registers(text: &str) -> Vec<RegisterRange> {
-    let text = &*super::text::meant(text);
-    let text = text.split(';').next().unwrap_or_default().split("//").next().unwrap_or_default();
-    let operands = text.trim_start().split_once(char::is_whitespace).map_or("", |(_, operands)| operands);
-    let words = operands.split([',', ' ', '\t', '|', '(', ')', '-']);
-    let bare = |word: &str| match word.strip_suffix(']') {
-        // The end of a list of addresses: `[v2, v9]`.
-        Some(inner) if !word.contains('[') => RegisterRange::parse(inner),
-        _ => RegisterRange::parse(word.trim_start_matches('[')),
-    };
-    words.filter_map(bare).collect()
-}
-
 impl RegisterRange {
     /// Dwords of a file.
     #[must_use]
@@ -159,23 +143,20 @@ impl RegisterRange {
         self.file == other.file && self.first < end(other) && other.first < end(self)
     }
 
-    /// The range that an operand names: `v3`, `s[4:7]`, `vcc_lo`, `v2.h`. `None`: no register, or `null`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        if let Some((_, file, first, count)) = NAMED.iter().find(|(name, ..)| *name == text) {
-            return Some(Self::new(*file, *first, *count));
-        }
-        let text = text.strip_suffix(".l").or_else(|| text.strip_suffix(".h")).unwrap_or(text);
-        let (file, rest) =
-            NUMBERED.iter().find_map(|(name, file)| Some((*file, text.strip_prefix(name)?)))?;
-        let (first, last) = match rest.strip_prefix('[') {
-            Some(rest) => {
-                let rest = rest.strip_suffix(']')?;
-                let (first, last) = rest.split_once(':').unwrap_or((rest, rest));
-                (first.parse::<u16>().ok()?, last.parse::<u16>().ok()?)
+    /// The range of an operand. `None`: `null`, or a value that is no register of a capture.
+    pub(super) fn of(register: amdgpu_isa::Register) -> Option<Self> {
+        let file = match register.file {
+            File::Sgpr => Scalar,
+            File::Ttmp => Trap,
+            File::Vgpr | File::VgprLow | File::VgprHigh => Vector,
+            File::Agpr => Accumulator,
+            File::Special => {
+                let name = register.name()?;
+                let (_, file, first, count) = NAMED.iter().find(|(known, ..)| *known == name)?;
+                return Some(Self::new(*file, *first, *count));
             }
-            None => rest.parse().map(|number| (number, number)).ok()?,
         };
-        Some(Self::new(file, first, last.checked_sub(first)?.checked_add(1)?))
+        Some(Self::new(file, register.number, register.dwords.into()))
     }
 
     /// The first half of it: the result of an instruction that takes two values and returns one.

@@ -1,9 +1,8 @@
-//! Values that instructions compute: the integer arithmetic of addresses, selections and copies.
-//!
-//! AMD's ISA documents have the operations. Other instructions, and operands with modifiers, have no value here.
+//! Values that computations give.
 
+use super::Instruction;
+use super::computation::{Computation, EXEC, Number, Operation, Relation, Source};
 use super::registers::{ReadRegister, RegisterFile, RegisterRange};
-use super::text::{Line, number};
 use crate::units::{LaneId, WaveSize};
 
 /// Values of operands before an instruction.
@@ -24,134 +23,212 @@ pub trait ReadOperand: ReadRegister {
     fn next(&self) -> Option<u64>;
 }
 
-/// The dword that an instruction writes to a register, of vector files in that lane. `None`: unknown.
-#[must_use]
-pub fn value(
-    text: &str,
-    (file, index): (RegisterFile, u16),
-    lane: LaneId,
-    operands: &impl ReadOperand,
-) -> Option<u32> {
-    let text = super::text::meant(text);
-    let halves: Vec<&str> = text.split("::").collect();
-    halves.into_iter().find_map(|half| {
-        let source = Source::parse(half, lane, operands)?;
-        let written = source.register(0)?;
-        let part = |of: RegisterRange, value: u64| {
-            let dword = index.checked_sub(of.first).filter(|dword| of.file == file && *dword < of.count)?;
-            Some((value >> (32 * u32::from(dword))) as u32)
-        };
-        match source.saved_exec() {
-            Some(after) if file == RegisterFile::Exec => part(EXEC, after?),
-            Some(_) => part(written, source.exec()?),
-            None => part(written, source.result()?),
-        }
-    })
+impl Instruction {
+    /// The dword that it writes to a register, of vector files in that lane. `None`: unknown.
+    #[must_use]
+    pub fn value(
+        &self,
+        wanted: (RegisterFile, u16),
+        lane: LaneId,
+        operands: &impl ReadOperand,
+    ) -> Option<u32> {
+        self.computations().find_map(|of| Evaluation { of, lane, operands }.value(wanted))
+    }
+
+    /// The carry, borrow or comparison that it writes: of a vector instruction the bit of the lane, otherwise SCC.
+    /// `None`: unknown.
+    #[must_use]
+    pub fn condition(&self, lane: LaneId, operands: &impl ReadOperand) -> Option<bool> {
+        self.computations().find_map(|of| Evaluation { of, lane, operands }.condition())
+    }
 }
 
-/// The carry, borrow or comparison that an instruction writes: of a vector instruction the bit of the lane, otherwise
-/// SCC. `None`: unknown.
-#[must_use]
-pub fn condition(text: &str, lane: LaneId, operands: &impl ReadOperand) -> Option<bool> {
-    Source::parse(&super::text::meant(text), lane, operands)?.condition()
-}
-
-const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
-
-struct Source<'a, R> {
-    line: Line<'a>,
-    /// The mnemonic without `v_`, `v_dual_` or `s_`.
-    stem: &'a str,
-    is_scalar: bool,
+/// A computation in a lane, with the values before it.
+struct Evaluation<'a, R> {
+    of: Computation,
     lane: LaneId,
     operands: &'a R,
 }
 
-impl<'a, R: ReadOperand> Source<'a, R> {
-    fn parse(text: &'a str, lane: LaneId, operands: &'a R) -> Option<Self> {
-        let line = Line::parse(text)?;
-        let is_plain = !matches!(line.suffix, "dpp" | "e64_dpp" | "sdwa")
-            && line.words().all(|word| {
-                let has_letters = word.starts_with('-') && word.len() > 1 && number(word).is_none();
-                !has_letters && !word.starts_with('|') && !word.ends_with(".l") && !word.ends_with(".h")
-            });
-        let (stem, is_scalar) = match line.mnemonic.strip_prefix("s_") {
-            Some(stem) => (stem, true),
-            None => {
-                (line.mnemonic.strip_prefix("v_dual_").or_else(|| line.mnemonic.strip_prefix("v_"))?, false)
-            }
+impl<R: ReadOperand> Evaluation<'_, R> {
+    fn value(&self, (file, index): (RegisterFile, u16)) -> Option<u32> {
+        let part = |range: RegisterRange, value: &dyn Fn() -> Option<u64>| {
+            let dword =
+                index.checked_sub(range.first).filter(|dword| range.file == file && *dword < range.count)?;
+            Some((value()? >> (32 * u32::from(dword).min(1))) as u32)
         };
-        let has_selection = text.contains("op_sel") && stem != "pk_mov_b32";
-        let is_changed = ["clamp", "mul:", "div:", "neg_"].iter().any(|modifier| text.contains(modifier));
-        (is_plain && !has_selection && !is_changed).then_some(Self { line, stem, is_scalar, lane, operands })
+        let saved = self.of.saved.and_then(|saved| part(saved, &|| self.exec()));
+        saved.or_else(|| part(self.of.to?, &|| self.result()))
     }
 
-    fn register(&self, index: usize) -> Option<RegisterRange> {
-        self.line.operand(index).and_then(RegisterRange::parse)
+    /// A source of up to two dwords.
+    fn quad(&self, index: usize) -> Option<u64> {
+        match *self.of.sources.get(index)? {
+            Source::Register(range) if range == EXEC || range == (RegisterRange { count: 1, ..EXEC }) => {
+                let exec = self.exec()?;
+                Some(if range.count == 1 { u64::from(exec as u32) } else { exec })
+            }
+            Source::Register(range) => self.register(range, self.lane),
+            Source::Half(range, is_high) => {
+                let dword = self.register(range, self.lane)?;
+                Some(if is_high { dword >> 16 } else { dword & 0xffff })
+            }
+            Source::Constant(number) => Some(number.cast_unsigned()),
+            Source::Aperture(name) => self.operands.aperture(name),
+            Source::Other => None,
+        }
+    }
+
+    fn register(&self, range: RegisterRange, lane: LaneId) -> Option<u64> {
+        let dword = |index: u16| {
+            self.operands.dword(range.file, range.first.checked_add(index)?, lane).map(u64::from)
+        };
+        let high = if range.count > 1 { dword(1)? } else { 0 };
+        Some(dword(0)? | high << 32)
     }
 
     fn dword(&self, index: usize) -> Option<u32> {
         self.quad(index).map(|value| value as u32)
     }
 
-    /// An operand with up to two dwords; constants are sign-extended.
-    fn quad(&self, index: usize) -> Option<u64> {
-        let text = self.line.operand(index)?;
-        if let Some(range) = RegisterRange::parse(text) {
-            let low = u64::from(self.operands.dword(range.file, range.first, self.lane)?);
-            let high = match range.count {
-                1 => 0,
-                _ => u64::from(self.operands.dword(range.file, range.first.checked_add(1)?, self.lane)?),
-            };
-            return Some(low | high << 32);
-        }
-        match text.starts_with("src_") {
-            true => self.operands.aperture(text),
-            false => number(text).map(i64::cast_unsigned),
-        }
-    }
-
     /// EXEC before the instruction.
     fn exec(&self) -> Option<u64> {
-        let part = |index| self.operands.dword(RegisterFile::Exec, index, self.lane).map(u64::from);
-        let high = match self.operands.wave_size() {
-            // Its EXEC has no high half.
-            Some(WaveSize::W32) => 0,
-            Some(WaveSize::W64) | None => part(1)?,
-        };
-        Some(part(0)? | high << 32)
+        // The EXEC of 32 lanes has no high half.
+        let count = if self.operands.wave_size() == Some(WaveSize::W32) { 1 } else { 2 };
+        self.register(RegisterRange { count, ..EXEC }, self.lane)
     }
 
-    /// EXEC after an instruction whose destination has EXEC as it was before.
-    fn saved_exec(&self) -> Option<Option<u64>> {
-        let (name, bits) = self.stem.split_once("_saveexec_")?;
-        let mask = if bits == "b32" { u64::from(u32::MAX) } else { u64::MAX };
-        let after = || {
-            let source = self.quad(1)?;
-            if name == "or" && source & mask == mask {
-                return Some(mask);
+    /// Whether the result has 64 bits.
+    fn is_wide(&self) -> bool {
+        self.of.to.is_some_and(|to| to.count == 2)
+    }
+
+    fn carry(&self) -> Option<u64> {
+        let mask = self.of.condition?;
+        let carry = if self.of.is_vector { self.operands.bit(mask, self.lane) } else { self.operands.scc() };
+        carry.map(u64::from)
+    }
+
+    /// A number with its sign extended, or without one.
+    fn number(&self, index: usize, number: Number) -> Option<i128> {
+        Some(match number {
+            Number::U32 => self.dword(index)?.into(),
+            Number::I32 => self.dword(index)?.cast_signed().into(),
+            Number::U64 => self.quad(index)?.into(),
+            Number::I64 => self.quad(index)?.cast_signed().into(),
+            Number::Other => return None,
+        })
+    }
+
+    /// The low 24 bits of a number.
+    fn short(&self, index: usize, number: Number) -> Option<i64> {
+        let bits = self.dword(index)?.wrapping_shl(8);
+        Some(if number == Number::I32 { (bits.cast_signed() >> 8).into() } else { (bits >> 8).into() })
+    }
+
+    /// The value of the result; of 32 bits the low ones count.
+    fn result(&self) -> Option<u64> {
+        let (a, b, c) = (|| self.quad(0), || self.quad(1), || self.quad(2));
+        let is_wide = self.is_wide();
+        // The number of bits to shift by.
+        let by = |index: usize| Some(self.dword(index)? & if is_wide { 63 } else { 31 });
+        Some(match self.of.operation {
+            Operation::Move => a()?,
+            Operation::ReadLane => {
+                let lane = match self.of.sources.get(1) {
+                    Some(Source::Other) | None => self.first_lane()?,
+                    _ => self.selected_lane()?,
+                };
+                self.register(self.of.sources.first()?.register()?, lane)?
             }
-            let exec = self.exec()?;
-            let after = match name {
-                "and" => source & exec,
-                "or" => source | exec,
-                "xor" => source ^ exec,
-                "andn1" | "and_not0" => !source & exec,
-                "andn2" | "and_not1" => source & !exec,
-                _ => return None,
-            };
-            Some(after & mask)
-        };
-        Some(after())
+            Operation::WriteLane if self.selected_lane()? == self.lane => a()?,
+            Operation::WriteLane => return None,
+            Operation::Pack(low, high) => self.half(0, low)? | self.half(1, high)? << 32,
+            Operation::ProgramCounter => self.operands.next()?,
+            Operation::Add => a()?.wrapping_add(b()?),
+            Operation::AddCarry => a()?.wrapping_add(b()?).wrapping_add(self.carry()?),
+            Operation::Subtract => a()?.wrapping_sub(b()?),
+            Operation::SubtractBorrow => a()?.wrapping_sub(b()?).wrapping_sub(self.carry()?),
+            Operation::ShiftLeft => a()? << by(1)?,
+            Operation::ShiftRight if is_wide => a()? >> by(1)?,
+            Operation::ShiftRight => u64::from(self.dword(0)? >> by(1)?),
+            Operation::ShiftRightSigned if is_wide => (a()?.cast_signed() >> by(1)?).cast_unsigned(),
+            Operation::ShiftRightSigned => {
+                u64::from((self.dword(0)?.cast_signed() >> by(1)?).cast_unsigned())
+            }
+            // The form of 64 bits has three bits of the shift.
+            Operation::ShiftAdd => (a()? << (by(1)? & if is_wide { 7 } else { 31 })).wrapping_add(c()?),
+            Operation::ShiftOr => a()? << by(1)? | c()?,
+            Operation::AddShift => a()?.wrapping_add(b()?) << by(2)?,
+            Operation::Add3 => a()?.wrapping_add(b()?).wrapping_add(c()?),
+            Operation::AndOr => a()? & b()? | c()?,
+            Operation::Or3 => a()? | b()? | c()?,
+            Operation::And => a()? & b()?,
+            Operation::Or => a()? | b()?,
+            Operation::Xor => a()? ^ b()?,
+            Operation::Not => !a()?,
+            Operation::AndNot => a()? & !b()?,
+            Operation::OrNot => a()? | !b()?,
+            Operation::Min(number) => self.number(0, number)?.min(self.number(1, number)?) as u64,
+            Operation::Max(number) => self.number(0, number)?.max(self.number(1, number)?) as u64,
+            Operation::Multiply => a()?.wrapping_mul(b()?),
+            Operation::MultiplyHigh(number) => {
+                ((self.number(0, number)? * self.number(1, number)?) >> 32) as u64
+            }
+            Operation::Multiply24(number) => {
+                (self.short(0, number)? * self.short(1, number)?).cast_unsigned()
+            }
+            Operation::MultiplyAdd24(number) => {
+                (self.short(0, number)? * self.short(1, number)?).cast_unsigned().wrapping_add(c()?)
+            }
+            Operation::MultiplyAddWide(number) => {
+                ((self.number(0, number)? * self.number(1, number)?) as u64).wrapping_add(c()?)
+            }
+            Operation::Select => match self.carry()? {
+                0 => b()?,
+                _ => a()?,
+            },
+            Operation::Extend(bits) => {
+                let unused = 32u32.saturating_sub(bits);
+                let value = self.dword(0)?.wrapping_shl(unused).cast_signed() >> unused;
+                u64::from(value.cast_unsigned())
+            }
+            Operation::Field(number) => self.field(number)?,
+            Operation::Compare(..) => return None,
+        })
     }
 
-    /// A half of a packed operand.
-    fn half(&self, index: usize, selection: usize) -> Option<u64> {
-        let chosen =
-            self.line.value("op_sel").and_then(|text| text.get(1..)?.split([',', ']']).nth(selection));
-        let range = self.register(index).filter(|range| range.count == 2)?;
-        let number = range.first.checked_add(u16::from(chosen == Some("1")))?;
-        self.operands.dword(range.file, number, self.lane).map(u64::from)
+    /// Bits of the first source. The scalar form has offset and width in one operand.
+    fn field(&self, number: Number) -> Option<u64> {
+        let (offset, width) = match self.of.is_vector {
+            true => (self.dword(1)? & 31, self.dword(2)? & 31),
+            false => (self.dword(1)? & 31, self.dword(1)? >> 16 & 127),
+        };
+        let unused = 32u32.saturating_sub(width).min(31);
+        let bits = self.dword(0)?;
+        Some(match (width, number) {
+            (0, _) => 0,
+            (_, Number::I32) => {
+                u64::from((((bits.cast_signed() >> offset) << unused) >> unused).cast_unsigned())
+            }
+            _ => u64::from(((bits >> offset) << unused) >> unused),
+        })
+    }
+
+    fn half(&self, index: usize, dword: u8) -> Option<u64> {
+        match *self.of.sources.get(index)? {
+            Source::Register(range) if range.count == 2 => self.register(
+                RegisterRange::new(range.file, range.first.checked_add(dword.into())?, 1),
+                self.lane,
+            ),
+            _ => None,
+        }
+    }
+
+    /// The lane with the number of the second source.
+    fn selected_lane(&self) -> Option<LaneId> {
+        let lanes = self.operands.wave_size().map_or(64, WaveSize::lanes);
+        Some(LaneId(self.dword(1)? as u8 & (lanes - 1)))
     }
 
     /// The first active lane; without one lane 0.
@@ -160,192 +237,49 @@ impl<'a, R: ReadOperand> Source<'a, R> {
         u8::try_from(if exec == 0 { 0 } else { exec.trailing_zeros() }).ok().map(LaneId)
     }
 
-    /// The value of the destination.
-    fn result(&self) -> Option<u64> {
-        let (a, b, c) = (|| self.dword(1), || self.dword(2), || self.dword(3));
-        let short = |value: u32| Some(u64::from(value));
-        let signed = |value: u32| i64::from(value.cast_signed());
-        let low = |value: u32, bits: u32| value & ((1 << bits) - 1);
-        let low_signed = |value: u32| i64::from(value.wrapping_shl(8).cast_signed() >> 8);
-        // The operands of an instruction that may have a mask of carries before them.
-        let first = if self.is_scalar { 1 } else { 2 };
-        let pair = || Some((self.dword(first)?, self.dword(first + 1)?));
-        let constant = || Some((self.line.operand(1).and_then(number)? as i16).into());
-        match self.stem {
-            "mov_b32" | "accvgpr_read_b32" | "accvgpr_write_b32" | "accvgpr_mov_b32" | "writelane_b32" => {
-                short(a()?)
-            }
-            "mov_b64" => self.quad(1),
-            "movk_i32" => constant().map(i32::cast_unsigned).and_then(short),
-            "addk_i32" | "addk_co_i32" => short(self.dword(0)?.wrapping_add_signed(constant()?)),
-            "mulk_i32" => short(self.dword(0)?.wrapping_mul(constant()?.cast_unsigned())),
-            "pk_mov_b32" => Some(self.half(1, 0)? | self.half(2, 1)? << 32),
-            "getpc_b64" | "get_pc_i64" => self.operands.next(),
-            "readlane_b32" | "readfirstlane_b32" => {
-                let range = self.register(1)?;
-                let lane = match self.stem {
-                    "readlane_b32" => LaneId(u8::try_from(b()? & 63).ok()?),
-                    _ => self.first_lane()?,
-                };
-                short(self.operands.dword(range.file, range.first, lane)?)
-            }
-            "add_u32" | "add_nc_u32" | "add_i32" | "add_nc_i32" | "add_co_i32" => {
-                short(a()?.wrapping_add(b()?))
-            }
-            "sub_u32" | "sub_nc_u32" | "sub_i32" | "sub_nc_i32" | "sub_co_i32" => {
-                short(a()?.wrapping_sub(b()?))
-            }
-            "subrev_u32" | "subrev_nc_u32" => short(b()?.wrapping_sub(a()?)),
-            "add_nc_u64" | "add_u64" => Some(self.quad(1)?.wrapping_add(self.quad(2)?)),
-            "sub_nc_u64" | "sub_u64" => Some(self.quad(1)?.wrapping_sub(self.quad(2)?)),
-            "lshl_add_u64" => {
-                Some(self.quad(1)?.checked_shl(self.dword(2)? & 7)?.wrapping_add(self.quad(3)?))
-            }
-            "add_co_u32" => pair().and_then(|(one, other)| short(one.wrapping_add(other))),
-            "sub_co_u32" => pair().and_then(|(one, other)| short(one.wrapping_sub(other))),
-            "subrev_co_u32" => pair().and_then(|(one, other)| short(other.wrapping_sub(one))),
-            "addc_u32" | "addc_co_u32" | "add_co_ci_u32" => {
-                let (one, other) = pair()?;
-                short(one.wrapping_add(other).wrapping_add(self.carry_in()?))
-            }
-            "subb_u32" | "subb_co_u32" | "sub_co_ci_u32" => {
-                let (one, other) = pair()?;
-                short(one.wrapping_sub(other).wrapping_sub(self.carry_in()?))
-            }
-            "lshlrev_b32" => short(b()?.wrapping_shl(a()?)),
-            "lshrrev_b32" => short(b()?.wrapping_shr(a()?)),
-            "ashrrev_i32" => short(b()?.cast_signed().wrapping_shr(a()?).cast_unsigned()),
-            "lshlrev_b64" => Some(self.quad(2)?.wrapping_shl(a()?)),
-            "lshrrev_b64" => Some(self.quad(2)?.wrapping_shr(a()?)),
-            "ashrrev_i64" => Some(self.quad(2)?.cast_signed().wrapping_shr(a()?).cast_unsigned()),
-            "lshl_b32" => short(a()?.wrapping_shl(b()?)),
-            "lshr_b32" => short(a()?.wrapping_shr(b()?)),
-            "ashr_i32" => short(a()?.cast_signed().wrapping_shr(b()?).cast_unsigned()),
-            "lshl_b64" => Some(self.quad(1)?.wrapping_shl(b()?)),
-            "lshr_b64" => Some(self.quad(1)?.wrapping_shr(b()?)),
-            "ashr_i64" => Some(self.quad(1)?.cast_signed().wrapping_shr(b()?).cast_unsigned()),
-            "lshl1_add_u32" => short(a()?.wrapping_shl(1).wrapping_add(b()?)),
-            "lshl2_add_u32" => short(a()?.wrapping_shl(2).wrapping_add(b()?)),
-            "lshl3_add_u32" => short(a()?.wrapping_shl(3).wrapping_add(b()?)),
-            "lshl4_add_u32" => short(a()?.wrapping_shl(4).wrapping_add(b()?)),
-            "lshl_add_u32" => short(a()?.wrapping_shl(b()?).wrapping_add(c()?)),
-            "add_lshl_u32" => short(a()?.wrapping_add(b()?).wrapping_shl(c()?)),
-            "add3_u32" => short(a()?.wrapping_add(b()?).wrapping_add(c()?)),
-            "lshl_or_b32" => short(a()?.wrapping_shl(b()?) | c()?),
-            "and_or_b32" => short(a()? & b()? | c()?),
-            "or3_b32" => short(a()? | b()? | c()?),
-            "and_b32" => short(a()? & b()?),
-            "or_b32" => short(a()? | b()?),
-            "xor_b32" => short(a()? ^ b()?),
-            "not_b32" => short(!a()?),
-            "andn2_b32" | "and_not1_b32" => short(a()? & !b()?),
-            "and_b64" => Some(self.quad(1)? & self.quad(2)?),
-            "or_b64" => Some(self.quad(1)? | self.quad(2)?),
-            "xor_b64" => Some(self.quad(1)? ^ self.quad(2)?),
-            "not_b64" => Some(!self.quad(1)?),
-            "andn2_b64" | "and_not1_b64" => Some(self.quad(1)? & !self.quad(2)?),
-            "min_u32" => short(a()?.min(b()?)),
-            "max_u32" => short(a()?.max(b()?)),
-            "min_i32" => short(a()?.cast_signed().min(b()?.cast_signed()).cast_unsigned()),
-            "max_i32" => short(a()?.cast_signed().max(b()?.cast_signed()).cast_unsigned()),
-            "mul_lo_u32" | "mul_i32" => short(a()?.wrapping_mul(b()?)),
-            "mul_u64" => Some(self.quad(1)?.wrapping_mul(self.quad(2)?)),
-            "mul_hi_u32" => Some((u64::from(a()?) * u64::from(b()?)) >> 32),
-            "mul_hi_i32" => Some(((signed(a()?) * signed(b()?)) >> 32).cast_unsigned()),
-            "mul_u32_u24" => short(low(a()?, 24).wrapping_mul(low(b()?, 24))),
-            "mul_i32_i24" => Some((low_signed(a()?) * low_signed(b()?)).cast_unsigned()),
-            "mad_u32_u24" => short(low(a()?, 24).wrapping_mul(low(b()?, 24)).wrapping_add(c()?)),
-            "mad_i32_i24" => {
-                let product = (low_signed(a()?) * low_signed(b()?)).cast_unsigned();
-                Some(product.wrapping_add(c()?.into()))
-            }
-            "mad_u64_u32" | "mad_co_u64_u32" => {
-                let product = u64::from(self.dword(2)?) * u64::from(self.dword(3)?);
-                Some(product.wrapping_add(self.quad(4)?))
-            }
-            "mad_i64_i32" | "mad_co_i64_i32" => {
-                let product = (signed(self.dword(2)?) * signed(self.dword(3)?)).cast_unsigned();
-                Some(product.wrapping_add(self.quad(4)?))
-            }
-            "cselect_b32" | "cselect_b64" => self.quad(if self.operands.scc()? { 1 } else { 2 }),
-            "cndmask_b32" => {
-                let mask = self.register(3).or_else(|| RegisterRange::parse("vcc"))?;
-                short(self.dword(if self.operands.bit(mask, self.lane)? { 2 } else { 1 })?)
-            }
-            "sext_i32_i8" => short(i32::from((a()? as u8).cast_signed()).cast_unsigned()),
-            "sext_i32_i16" => short(i32::from((a()? as u16).cast_signed()).cast_unsigned()),
-            // The scalar form has offset and width in one operand.
-            "bfe_u32" | "bfe_i32" => {
-                let (offset, width) =
-                    if self.is_scalar { (b()?, b()? >> 16 & 127) } else { (b()?, c()? & 31) };
-                let unused = 32u32.saturating_sub(width);
-                match (width, self.stem) {
-                    (0, _) => Some(0),
-                    (_, "bfe_u32") => {
-                        short(a()?.wrapping_shr(offset).wrapping_shl(unused).wrapping_shr(unused))
-                    }
-                    _ => {
-                        let field = a()?.cast_signed().wrapping_shr(offset).wrapping_shl(unused);
-                        short(field.wrapping_shr(unused).cast_unsigned())
-                    }
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn carry_in(&self) -> Option<u32> {
-        let carry = match self.is_scalar {
-            true => self.operands.scc()?,
-            false => self.operands.bit(self.register(4)?, self.lane)?,
-        };
-        Some(carry.into())
-    }
-
+    /// The carry, borrow or comparison.
     fn condition(&self) -> Option<bool> {
-        let first = if self.is_scalar { 1 } else { 2 };
-        let pair = || Some((self.dword(first)?, self.dword(first + 1)?));
-        match self.stem {
-            "add_u32" | "sub_u32" if !self.is_scalar => None,
-            "add_u32" | "add_co_u32" => pair().map(|(one, other)| one.checked_add(other).is_none()),
-            "sub_u32" | "sub_co_u32" => pair().map(|(one, other)| one < other),
-            "subrev_co_u32" => pair().map(|(one, other)| other < one),
-            "addc_u32" | "addc_co_u32" | "add_co_ci_u32" => {
-                let (one, other) = pair()?;
-                Some((u64::from(one) + u64::from(other) + u64::from(self.carry_in()?)) >> 32 != 0)
+        let pair = || Some((u64::from(self.dword(0)?), u64::from(self.dword(1)?)));
+        let is_wide = self.is_wide();
+        match self.of.operation {
+            Operation::Compare(relation, number) => self.compare(relation, number),
+            _ if self.of.flag.is_none() || is_wide && !self.is_bitwise() => None,
+            // Without a sign: only such sums have a carry.
+            Operation::Add if self.of.has_carry => pair().map(|(one, other)| (one + other) >> 32 != 0),
+            Operation::Subtract if self.of.has_carry => pair().map(|(one, other)| one < other),
+            Operation::AddCarry => {
+                pair().zip(self.carry()).map(|((one, other), carry)| (one + other + carry) >> 32 != 0)
             }
-            "subb_u32" | "subb_co_u32" | "sub_co_ci_u32" => {
-                let (one, other) = pair()?;
-                Some(u64::from(one) < u64::from(other) + u64::from(self.carry_in()?))
+            Operation::SubtractBorrow => {
+                pair().zip(self.carry()).map(|((one, other), carry)| one < other + carry)
             }
-            _ => self.comparison(),
+            // SCC: whether a bit is set.
+            _ if self.is_bitwise() && !self.of.is_vector => {
+                let result = self.result()?;
+                Some(if is_wide { result != 0 } else { result as u32 != 0 })
+            }
+            _ => None,
         }
     }
 
-    fn comparison(&self) -> Option<bool> {
-        let short = self.stem.strip_prefix("cmpk_");
-        let (relation, kind) = short.or_else(|| self.stem.strip_prefix("cmp_"))?.split_once('_')?;
-        // A vector comparison prints its destination.
-        let first = usize::from(!self.is_scalar);
-        // LLVM prints the 16 bits without a sign.
-        let constant = || self.line.operand(1).and_then(number).map(|value| value as u16);
-        let order = match kind {
-            "u32" if short.is_some() => self.dword(0)?.cmp(&constant()?.into()),
-            "i32" if short.is_some() => self.dword(0)?.cast_signed().cmp(&constant()?.cast_signed().into()),
-            "u32" => self.dword(first)?.cmp(&self.dword(first + 1)?),
-            "i32" => self.dword(first)?.cast_signed().cmp(&self.dword(first + 1)?.cast_signed()),
-            "u64" => self.quad(first)?.cmp(&self.quad(first + 1)?),
-            "i64" => self.quad(first)?.cast_signed().cmp(&self.quad(first + 1)?.cast_signed()),
-            _ => return None,
-        };
-        match relation {
-            "eq" => Some(order.is_eq()),
-            "lg" | "ne" => Some(order.is_ne()),
-            "gt" => Some(order.is_gt()),
-            "ge" => Some(order.is_ge()),
-            "lt" => Some(order.is_lt()),
-            "le" => Some(order.is_le()),
-            _ => None,
-        }
+    fn is_bitwise(&self) -> bool {
+        use Operation::{And, AndNot, Field, Not, Or, OrNot, ShiftLeft, ShiftRight, ShiftRightSigned, Xor};
+        matches!(
+            self.of.operation,
+            And | Or | Xor | Not | AndNot | OrNot | ShiftLeft | ShiftRight | ShiftRightSigned | Field(_)
+        )
+    }
+
+    fn compare(&self, relation: Relation, number: Number) -> Option<bool> {
+        let order = self.number(0, number)?.cmp(&self.number(1, number)?);
+        Some(match relation {
+            Relation::Equal => order.is_eq(),
+            Relation::NotEqual => order.is_ne(),
+            Relation::Greater => order.is_gt(),
+            Relation::GreaterOrEqual => order.is_ge(),
+            Relation::Less => order.is_lt(),
+            Relation::LessOrEqual => order.is_le(),
+            Relation::Other => return None,
+        })
     }
 }

@@ -100,7 +100,7 @@ fn symbolic(symbol: &Symbolic) -> String {
 /// The text, and its branch target: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
 #[must_use]
 pub(crate) fn instruction(one: &ListedInstruction) -> String {
-    let mut text = one.text.clone();
+    let mut text = one.code.text().into_owned();
     if let Some((address, symbol)) = &one.target {
         let _ = write!(text, "  # {address}");
         if let Some(symbol) = symbol {
@@ -196,10 +196,10 @@ pub(crate) fn json(of: &Disassembly) -> ListingJson {
     let (function, symbol) = (of.function.as_ref(), |one: &Symbolic| one.function.to_string());
     let each = of.instructions.iter().map(|one| InstructionJson {
         address: Hex(one.address.0),
-        size: one.size,
+        size: one.code.size,
         bytes: (!one.bytes.is_empty()).then(|| hex(&one.bytes)),
         text: instruction(one),
-        decoded: one.is_decoded,
+        decoded: one.code.is_decoded(),
         function: one.symbol.as_ref().map(symbol),
         offset: one.symbol.as_ref().map(|symbol| symbol.offset),
         file: one.file.as_deref().map(str::to_owned),

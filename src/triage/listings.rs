@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::registers::WaveRegisters;
 use crate::arch::{Generation, Processor};
-use crate::isa::{self, DecodeError, Effects, ReadRegister as _, RegisterFile};
+use crate::isa::{self, DecodeError, Effects, Instruction, ReadRegister as _, RegisterFile};
 use crate::session::{Disassembly, DisassemblyError, FunctionBounds, Inspect};
 use crate::units::{LaneId, WaveId};
 
@@ -46,20 +46,22 @@ pub(super) struct Listing {
 /// An instruction with its effects.
 #[derive(Clone, Debug)]
 pub(super) struct Decoded {
-    /// Its address.
-    pub(super) address: u64,
-    /// Its size in bytes.
-    pub(super) size: u64,
-    /// Its text.
-    pub(super) text: String,
-    /// The target of a branch.
-    pub(super) target: Option<u64>,
+    /// The instruction.
+    pub(super) code: Instruction,
     /// Its effects. An error: any effect is possible.
     pub(super) effects: Result<Effects, DecodeError>,
     /// Source file, if the line table has it.
     pub(super) file: Option<Arc<str>>,
     /// Source line.
     pub(super) line: Option<u64>,
+}
+
+impl std::ops::Deref for Decoded {
+    type Target = Instruction;
+
+    fn deref(&self) -> &Instruction {
+        &self.code
+    }
 }
 
 impl Listings {
@@ -90,7 +92,7 @@ impl Listings {
 impl CodeAt<'_> {
     fn listing(&self, mode: Option<u32>) -> Result<Listing, DisassemblyError> {
         let found = self.session.function(self.wave, self.address)?;
-        let mut listing = Listing::of(&found, &self.session.kind().target.name);
+        let mut listing = Listing::of(found, &self.session.kind().target.name);
         if let Some(mode) = mode {
             listing.check_mode(self.address, mode);
         }
@@ -123,38 +125,26 @@ impl Listing {
     fn check_mode(&mut self, pc: u64, mode: u32) {
         let start = self.instructions.first().map(|one| one.address);
         let is_whole = self.function.as_ref().is_some_and(|function| Some(function.start) == start);
-        let texts = self.instructions.iter().map(|one| (one.address, one.text.as_str()));
-        if !isa::has_other_msb(texts, is_whole, pc, mode) {
+        if !isa::has_other_msb(self.instructions.iter().map(|one| &one.code), is_whole, pc, mode) {
             return;
         }
         for one in &mut self.instructions {
-            if isa::named_registers(&one.text).iter().any(|range| range.file.is_vector()) {
-                one.effects = Err(DecodeError::VectorNumbers);
-            }
+            one.code.forget_vectors();
+            one.effects = one.code.effects();
         }
     }
 
-    /// Decodes the effects of a listing's instructions. `gpu`: the waves' GPU, for an unknown processor of the code.
-    pub(super) fn of(found: &Disassembly, gpu: &str) -> Self {
+    /// The effects of a listing's instructions. `gpu`: the waves' GPU, for an unknown processor of the code.
+    pub(super) fn of(found: Disassembly, gpu: &str) -> Self {
         let processor = Processor::named(&found.processor).or_else(|| Processor::named(gpu));
-        let generation = processor.map(|processor| processor.generation);
-        let instructions = found.instructions.iter().map(|one| {
-            let address = one.address.0;
-            let size = u64::from(one.size);
-            Decoded {
-                address,
-                size,
-                text: one.text.clone(),
-                target: one.target.as_ref().map(|(to, _)| to.0).or_else(|| target(&one.text, address, size)),
-                effects: match generation {
-                    Some(generation) if one.is_decoded => isa::decode(&one.text, generation),
-                    _ => Err(DecodeError::Mnemonic),
-                },
-                file: one.file.clone(),
-                line: one.line,
-            }
+        let instructions = found.instructions.into_iter().map(|one| Decoded {
+            effects: one.code.effects(),
+            code: one.code,
+            file: one.file,
+            line: one.line,
         });
-        Self { function: found.function.clone(), generation, instructions: instructions.collect() }
+        let instructions = instructions.collect();
+        Self { function: found.function, generation: processor.map(|known| known.generation), instructions }
     }
 
     /// The index of the instruction that begins at an address.
@@ -167,12 +157,12 @@ impl Listing {
         let after = self.instructions.partition_point(|one| one.address <= address);
         let index = after.checked_sub(1)?;
         let one = self.instructions.get(index)?;
-        (address < one.address.saturating_add(one.size)).then_some(index)
+        (address < one.end()).then_some(index)
     }
 
     /// Whether the listing has all of its function.
     fn is_whole(&self) -> bool {
-        let end = self.instructions.last().map(|last| last.address.saturating_add(last.size));
+        let end = self.instructions.last().map(|last| last.end());
         self.has_start() && self.function.as_ref().is_some_and(|function| end >= Some(function.end))
     }
 
@@ -181,15 +171,4 @@ impl Listing {
         let first = self.instructions.first().map(|one| one.address);
         self.function.as_ref().is_some_and(|function| first == Some(function.start))
     }
-}
-
-/// The target of a branch whose tool prints none: a signed number of dwords from the next instruction.
-fn target(text: &str, address: u64, size: u64) -> Option<u64> {
-    let mut words = text.split_whitespace();
-    let mnemonic = words.next()?;
-    if !mnemonic.starts_with("s_branch") && !mnemonic.starts_with("s_cbranch_") {
-        return None;
-    }
-    let dwords = words.next_back()?.parse::<u16>().ok()?.cast_signed();
-    Some(address.wrapping_add(size).wrapping_add_signed(i64::from(dwords) * 4))
 }

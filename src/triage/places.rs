@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::listings::{Decoded, Listing};
 use super::{AccessFrame, SourceAt, Suspect};
-use crate::isa::{Control, Direction, RegisterRange, named_registers};
+use crate::isa::{Control, Direction, RegisterRange};
 use crate::session::{Inspect, StackFrame};
 
 /// Maximum number of instructions on each side of one without a line that are asked for their calls.
@@ -59,7 +59,9 @@ fn nearest<T>(listing: &Listing, at: u64, place: impl Fn(&Decoded) -> Option<T>)
         Direction::Load => first(&mut users(&after, &access.data)),
         _ => {
             let used = [access.data.clone(), access.address_registers()].concat();
-            first(&mut before.iter().copied().filter(|one| !is_copy(&one.text) && writes(one, &used)))
+            first(
+                &mut before.iter().copied().filter(|one| !one.mnemonics().any(is_copy) && writes(one, &used)),
+            )
         }
     };
     of_value.or_else(|| first(&mut before.iter().copied())).or_else(|| first(&mut after.iter().copied()))
@@ -67,13 +69,17 @@ fn nearest<T>(listing: &Listing, at: u64, place: impl Fn(&Decoded) -> Option<T>)
 
 /// The instructions that use a value in registers, up to the first that replaces it; a copy is no use.
 fn users<'d>(after: &[&'d Decoded], value: &[RegisterRange]) -> impl Iterator<Item = &'d Decoded> {
-    let count = |ranges: &mut dyn Iterator<Item = RegisterRange>| {
-        ranges.filter(|range| value.iter().any(|of| of.overlaps(*range))).count()
-    };
+    let has = |range: RegisterRange| value.iter().any(|of| of.overlaps(range));
     let is_user = |one: &Decoded| {
-        let halves = one.text.split("::").filter(|half| !is_copy(half));
-        let mut written = one.effects.iter().flat_map(|of| &of.writes).map(|write| write.range);
-        count(&mut halves.flat_map(named_registers)) > count(&mut written)
+        let mut halves = one.mnemonics().enumerate().filter(|(_, name)| !is_copy(name));
+        match (one.mnemonics().nth(1), &one.effects) {
+            // Of a pair, each half counts by itself.
+            (Some(_), _) => {
+                halves.any(|(half, _)| one.inputs(half).iter().any(|of| of.source.named().is_some_and(has)))
+            }
+            (None, Ok(effects)) => halves.next().is_some() && one.reads(effects).into_iter().any(has),
+            (None, Err(_)) => halves.next().is_some() && one.named_registers().any(has),
+        }
     };
     let mut found = Vec::new();
     for one in after {
@@ -91,8 +97,8 @@ fn writes(one: &Decoded, registers: &[RegisterRange]) -> bool {
     written.any(|write| registers.iter().any(|of| of.overlaps(write.range)))
 }
 
-fn is_copy(text: &str) -> bool {
-    ["mov_", "accvgpr"].iter().any(|name| text.contains(name))
+fn is_copy(mnemonic: &str) -> bool {
+    ["mov_", "accvgpr"].iter().any(|name| mnemonic.contains(name))
 }
 
 /// The file and line of a call among the calls at another instruction, if it is one of them.

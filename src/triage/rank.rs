@@ -261,7 +261,7 @@ impl Sighted<'_> {
             evidence.extend(is_one_of.then_some(Evidence::DependsOnPath));
             evidence.extend(self.candidate.is_in_loop.then_some(Evidence::InLoop));
         }
-        let undecoded = |at: u64| self.walk.undecoded(at).map(str::to_owned);
+        let undecoded = |at: u64| self.walk.undecoded(at);
         evidence.extend(best.look.exec_changed.map(|at| match undecoded(at) {
             Some(text) => Evidence::ExecUnknown { at, text },
             None => Evidence::ExecChanged(at),
@@ -280,7 +280,7 @@ impl Sighted<'_> {
             wave: best.wave,
             pc: self.walk.pc()?,
             instruction: one.address,
-            text: one.text.clone(),
+            text: one.text().into_owned(),
             distance: best.look.way.distance,
             access,
             lanes: best.lanes,

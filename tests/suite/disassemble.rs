@@ -134,7 +134,7 @@ fn differs(one: &ListedInstruction, load: u64, told: &Told) -> bool {
         let file = one.file.as_deref().unwrap_or_default();
         (file.rsplit('/').next().unwrap().to_owned(), line)
     });
-    one.text != told.text || target != told.target || place.is_some() && place != told.place
+    one.code.text() != told.text || target != told.target || place.is_some() && place != told.place
 }
 
 /// Lanes that stand at an instruction: active ones, waiting ones, and those that are not at the wave's PC.
@@ -344,7 +344,13 @@ fn what_if_writes_are_seen_at_once() {
     let pc = changed.wave(wave).unwrap().pc.unwrap().0;
     let text = |session: &Session, count: usize| -> Vec<String> {
         let asked = Instructions { address: Some(pc), count: Some(count), ..Instructions::default() };
-        session.disassemble(wave, &asked).unwrap().instructions.into_iter().map(|one| one.text).collect()
+        session
+            .disassemble(wave, &asked)
+            .unwrap()
+            .instructions
+            .into_iter()
+            .map(|one| one.code.text().into_owned())
+            .collect()
     };
     let before = text(&other, 2);
     assert_eq!(text(&changed, 2), before);
@@ -355,7 +361,7 @@ fn what_if_writes_are_seen_at_once() {
     assert_eq!(text(&other, 2), before);
     let asked = Instructions { address: Some(pc), count: Some(2), ..Instructions::default() };
     let got = changed.disassemble(wave, &asked).unwrap();
-    assert_eq!(got.instructions.iter().map(|one| one.is_decoded).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(got.instructions.iter().map(|one| one.code.is_decoded()).collect::<Vec<_>>(), [true, false]);
     assert_eq!(got.instructions[1].bytes, [0xff; 4]);
     changed.reset(lanescope::session::Reset::All);
     assert_eq!(text(&changed, 2), before);

@@ -5,7 +5,9 @@
 
 use crate::decode::{Decoder, Instruction, VgprMsb};
 use crate::operand::Value;
-use crate::table::{Role, Section as S};
+use crate::table::{Role, Section as S, Table};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// Most bits of a field whose values are all tried.
 const TRIED_BITS: u32 = 16;
@@ -25,17 +27,12 @@ impl Decoder {
         let wanted = normal(text);
         let plain = without_remarks(&wanted);
         let mnemonic = plain.split(' ').next()?;
-        let table = self.table;
-        let is_named = |name: u16| {
-            let name = table.text(S::NameStarts, S::Names, name.into());
-            mnemonic.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        };
-        let names: Vec<u16> = (0..table.len(S::NameStarts) as u16).filter(|name| is_named(*name)).collect();
-        let rows = (0..table.len(S::RowMasks)).filter(|row| {
-            let pair = usize::from(table.u16(S::RowMnemonics, *row));
-            names.contains(&table.u16(S::Mnemonics, 2 * pair))
-                && table.has(table.u8(S::RowSets, *row).into(), self.index.variant)
-        });
+        // The names that the mnemonic may be, without the suffix of the encoding.
+        let ends = mnemonic.match_indices('_').map(|(at, _)| at).chain([mnemonic.len()]);
+        let rows = ends.filter_map(|end| rows_of(self.table).get(mnemonic.get(..end)?)).flatten();
+        let rows = rows.map(|row| usize::from(*row));
+        let rows =
+            rows.filter(|row| self.table.has(self.table.u8(S::RowSets, *row).into(), self.index.variant));
         let none = self.with_msb(VgprMsb::default());
         let found = rows.into_iter().find_map(|row| Draft::of(none, row, &plain)?.finish(&plain))?;
         if wanted == plain {
@@ -50,11 +47,32 @@ impl Decoder {
     }
 }
 
+/// The rows of each mnemonic.
+fn rows_of(table: &'static Table<'static>) -> &'static HashMap<&'static str, Vec<u16>> {
+    static ROWS: OnceLock<HashMap<&str, Vec<u16>>> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let mut rows: HashMap<&str, Vec<u16>> = HashMap::new();
+        for row in 0..table.len(S::RowMasks) {
+            let name = table.u16(S::Mnemonics, 2 * usize::from(table.u16(S::RowMnemonics, row)));
+            rows.entry(table.text(S::NameStarts, S::Names, name.into())).or_default().push(row as u16);
+        }
+        rows
+    })
+}
+
 /// A text without comments, symbols and marks of lower halves, with single spaces.
 fn normal(text: &str) -> String {
     let end = ["//", ";", " <"].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
     let words: Vec<&str> = text.get(..end).unwrap_or_default().split_whitespace().collect();
-    words.join(" ").replace(".l", "")
+    let text = words.join(" ").replace(".l", "");
+    // LLVM prints an offset of 0 in one of two ways.
+    match text
+        .strip_suffix(", null")
+        .filter(|text| text.starts_with("s_load") || text.starts_with("s_buffer_load"))
+    {
+        Some(start) => format!("{start}, 0x0"),
+        None => text,
+    }
 }
 
 /// A text without the numbers of registers that their upper bits give: `v44 /*v300*/`.
@@ -78,6 +96,11 @@ impl<'t> Draft<'t> {
     fn of(decoder: Decoder, row: usize, text: &'t str) -> Option<Self> {
         let found = Instruction::of_row(decoder, row);
         let mut draft = Self { found, rest: text.strip_prefix(found.mnemonic()?)? };
+        for at in 0..found.operand_count() {
+            if let Some(first) = found.first_value(at) {
+                draft = draft.with(at, first)?;
+            }
+        }
         let table = decoder.table;
         for item in table.range(S::TemplateStarts, found.form(1)?) {
             let [printer, operand] = [0, 1].map(|at| usize::from(table.u8(S::Items, 2 * item + at)));
@@ -89,7 +112,8 @@ impl<'t> Draft<'t> {
     /// The instruction as the decoder reads its bytes, if it prints as the text.
     fn finish(&self, text: &str) -> Option<Instruction> {
         let (word, literal) = (self.found.word.to_le_bytes(), self.found.literal.to_le_bytes());
-        let bytes = [word.get(..self.found.size())?, &literal].concat();
+        let width = self.found.size() - usize::from(self.found.literal_size());
+        let bytes = [word.get(..width)?, &literal].concat();
         let found = self.found.decoder.decode(&bytes);
         (normal(&found.to_string()) == text).then_some(found)
     }
@@ -111,12 +135,8 @@ impl<'t> Draft<'t> {
             "printNegLo" => return self.packed(" neg_lo:[", NEG),
             "printNegHi" => return self.packed(" neg_hi:[", ABS),
             "addresses" => return self.addresses(at),
-            "printExpSrc0" | "printExpSrc1" | "printExpSrc2" | "printExpSrc3"
-                if !self.rest.starts_with("off") =>
-            {
-                self.operand(at, token(self.rest))?;
-                self.rest = self.rest.get(token(self.rest).len()..)?;
-                return Some(());
+            "printExpSrc0" | "printExpSrc1" | "printExpSrc2" | "printExpSrc3" => {
+                return self.export(printer, at);
             }
             "printSWaitCnt" => self.waits(at)?,
             "text" | "second" | "vcc" | "vcc_first" => {}
@@ -224,23 +244,35 @@ impl<'t> Draft<'t> {
         Some(())
     }
 
+    /// A source of an export; `off`: it is not enabled. Compressed exports have two sources, each for two places.
+    fn export(&mut self, printer: &str, at: usize) -> Option<()> {
+        let place: usize = printer.strip_prefix("printExpSrc")?.parse().ok()?;
+        let token = token(self.rest);
+        let is_compressed = self.rest.contains(" compr");
+        self.rest = self.rest.get(token.len()..)?;
+        let at = if is_compressed { at - place + place / 2 } else { at };
+        match token {
+            "off" => Some(()),
+            _ => {
+                self.modify(self.found.position(const { Role::named("en") })?, |old| old | 1 << place)?;
+                self.operand(at, token)
+            }
+        }
+    }
+
     /// The addresses of an image: one operand, or a list in brackets.
     fn addresses(&mut self, first: usize) -> Option<()> {
-        let Some((list, rest)) = self.rest.strip_prefix('[').and_then(|rest| rest.split_once("],")) else {
-            let token = token(self.rest);
-            self.operand(first, token)?;
-            self.rest = self.rest.get(token.len()..)?;
-            return Some(());
+        let all = token(self.rest);
+        self.rest = self.rest.get(all.len()..)?;
+        let Some(list) = all.strip_prefix('[').and_then(|list| list.strip_suffix(']')) else {
+            return self.operand(first, all);
         };
-        for (place, token) in list.split(", ").enumerate() {
-            let named = |at: &usize| {
-                self.found.operand(*at).is_some_and(|of| of.role.name() == format!("vaddr{place}"))
-            };
+        list.split(", ").enumerate().try_for_each(|(place, token)| {
+            let name = format!("vaddr{place}");
+            let named = |at: &usize| self.found.operand(*at).is_some_and(|of| of.role.name() == name);
             let at = (0..self.found.operand_count()).find(named)?;
-            self.operand(at, token)?;
-        }
-        self.rest = self.rest.get(self.rest.len() - rest.len() - 1..)?;
-        Some(())
+            self.operand(at, token)
+        })
     }
 
     /// A number with a syntax of its own, or nothing where the usual value prints as nothing.
@@ -319,7 +351,7 @@ impl<'t> Draft<'t> {
                 one.found.word =
                     one.found.word & !(u128::from(u32::MAX) << start) | u128::from(number as u32) << start;
             }
-            _ => one.found.literal = u128::from(number.cast_unsigned()),
+            bytes => one.found.set_literal(number.cast_unsigned(), bytes),
         }
         Some(one)
     }

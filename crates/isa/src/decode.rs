@@ -124,6 +124,12 @@ impl Instruction {
         }
     }
 
+    /// Adds a literal behind the word.
+    pub(crate) fn set_literal(&mut self, value: u64, bytes: u8) {
+        self.size = self.size - self.rest + bytes;
+        (self.literal, self.rest) = (value.into(), bytes);
+    }
+
     /// Size in bytes with a literal; never 0 unless there are no bytes.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -144,6 +150,12 @@ impl Instruction {
     /// The bits of a literal of 32 bits.
     pub(crate) fn literal_bits(&self) -> u64 {
         u64::from(if self.rest == 0 { self.last_dword() } else { self.literal as u32 })
+    }
+
+    /// Whether it is decoded for waves of 64 lanes.
+    #[must_use]
+    pub fn is_wave64(&self) -> bool {
+        self.decoder.index.gpu.wave64
     }
 
     /// Whether the word is an instruction of the processor.

@@ -3,7 +3,7 @@
 use crate::decode::Instruction;
 use crate::effects::Encoding;
 use crate::index::extract;
-use crate::table::{Role, Section as S};
+use crate::table::{Role, Section as S, table};
 
 /// Numbers of the contents of runs in the table, where they matter beyond reading a value.
 pub(crate) const LITERAL: u8 = 2;
@@ -69,6 +69,15 @@ pub struct Operand {
 
 const VADDR: Role = Role::named("vaddr");
 const VADDR0: Role = Role::named("vaddr0");
+
+impl Register {
+    /// The name of a register outside of the numbered files: `vcc`, `exec_lo`, `null`, `src_shared_base`.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        let name = || Some(table()?.text(S::SpecialStarts, S::Specials, self.name.into()));
+        if self.file == File::Special { name() } else { None }
+    }
+}
 
 impl Operand {
     /// The registers, if the operand is one.
@@ -277,6 +286,14 @@ impl Instruction {
         let base = i64::from(table.u32(S::RunBases, table.range(S::RunStarts, kind).start).cast_signed());
         let is_plain = table.u16(S::Kinds, 2 * kind) & 1 == 1;
         is_plain.then(|| (number.wrapping_sub(base) >> table.u8_pair(kind).1).cast_unsigned())
+    }
+
+    /// The first value of a field whose value 0 means nothing.
+    pub(crate) fn first_value(&self, at: usize) -> Option<u64> {
+        let table = self.decoder.table;
+        let kind = self.kind(self.field(at)?);
+        let first = table.u16(S::Runs, 2 * table.range(S::RunStarts, kind).next()?);
+        (table.u16(S::Kinds, 2 * kind) & 1 == 0 && first > 0).then_some(first.into())
     }
 
     /// The run of an operand's values with some contents: its base, and its dwords.

@@ -24,7 +24,7 @@ use super::Instruction;
 use crate::arch::Generation;
 use paths::Paths;
 use run::Units;
-use step::{Effect, Step};
+use step::Step;
 
 /// Maximum number of instructions of an analysed function.
 pub(super) const MAX_STEPS: usize = 1 << 16;
@@ -32,9 +32,6 @@ pub(super) const MAX_STEPS: usize = 1 << 16;
 /// The reason that a function's code does not show its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UndecidedError {
-    /// No target has this generation.
-    #[error("instructions of {0:?} are unknown")]
-    Generation(Generation),
     /// The function is too large.
     #[error("the function has more than {MAX_STEPS} instructions")]
     TooLong,
@@ -80,24 +77,13 @@ impl CallerCode {
     /// # Errors
     /// The code does not show the callers.
     pub fn read(code: &[Instruction], entry: u64, target: CodeTarget) -> Result<Self, UndecidedError> {
-        if super::facts::of(target.generation).is_none() {
-            return Err(UndecidedError::Generation(target.generation));
-        }
         if code.len() > MAX_STEPS {
             return Err(UndecidedError::TooLong);
         }
-        let steps: Vec<Step> = code
-            .iter()
-            .map(|one| {
-                let (effect, flow) = match one.is_decoded {
-                    true => Effect::of(&one.text, one.target, target),
-                    false => (Effect::Unknown, step::Flow::Next),
-                };
-                Step { address: one.address, size: one.size, effect, flow }
-            })
-            .collect();
+        let steps: Vec<Step> = code.iter().map(Step::of).collect();
         let has_accumulators = matches!(target.generation, Generation::Gfx90a | Generation::Gfx940);
         let units = Units {
+            lanes: target.lanes,
             divisor: if target.buffer_scratch { u32::from(target.lanes) } else { 1 },
             first_saved_accumulator: if has_accumulators { 32 } else { u16::MAX },
         };

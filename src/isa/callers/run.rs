@@ -1,15 +1,18 @@
 //! The effect of one instruction on a state.
 
 use super::state::{Halves, Mask, SCALARS, Slot, SlotBase, State, VCC, Value, Vector};
-use super::step::{Effect, MaskOperation, Source, Target};
+use super::step::{Effect, scalar};
+use crate::isa::computation::{Computation, Operation, Source};
 use crate::isa::effects::Write;
-use crate::isa::registers::RegisterFile;
+use crate::isa::registers::{RegisterFile, RegisterRange};
 
 /// Facts about the code's target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     /// Number by which the stack pointer's bytes are divided for bytes of a lane: the lanes of a wave, or 1.
     pub(super) divisor: u32,
+    /// Lanes of a wave.
+    pub(super) lanes: u8,
     /// The first accumulation register that callees preserve.
     pub(super) first_saved_accumulator: u16,
 }
@@ -17,61 +20,12 @@ pub(super) struct Units {
 impl State {
     pub(super) fn run(&mut self, effect: &Effect, units: Units) {
         match effect {
-            Effect::Move { to, from, dwords } => {
-                for half in 0..*dwords {
-                    let value = self.half(*from, half);
-                    self.put(*to, half, value, *dwords);
+            Effect::Compute(one, writes) => {
+                let narrows = || writes.iter().any(|write| write.range.file == RegisterFile::Exec);
+                if self.compute(one, narrows, units).is_none() {
+                    writes.iter().for_each(|write| self.write(write));
                 }
             }
-            Effect::Add { to, left, right, subtract } => {
-                let sum = match (self.half(*left, 0), self.half(*right, 0)) {
-                    (value, Value::Constant(by)) if *subtract => value.moved(by.wrapping_neg()),
-                    (value, Value::Constant(by)) | (Value::Constant(by), value) if !subtract => {
-                        value.moved(by)
-                    }
-                    _ => Value::Unknown,
-                };
-                self.set(*to, sum);
-            }
-            Effect::Logic { to, operation, left, right, dwords } => {
-                // Both halves before either is written: a destination may be a source.
-                let values = [0, 1].map(|half| self.logic(*operation, *left, *right, half));
-                for (half, value) in (0..*dwords).zip(values) {
-                    self.put(*to, half, value, *dwords);
-                }
-            }
-            Effect::SaveExec { to, operation, left, right, dwords } => {
-                let new = self.logic(*operation, *left, *right, 0);
-                let old = Value::of_mask(self.exec);
-                self.exec = new.mask();
-                for half in 0..*dwords {
-                    self.put(*to, half, old, *dwords);
-                }
-            }
-            Effect::Compare { to, narrows } => {
-                // Bits of inactive lanes are 0.
-                let result = self.exec.and(Mask::Unknown);
-                if let Some((first, count)) = to {
-                    let last = first.saturating_add(*count);
-                    (*first..last).for_each(|number| self.set(number, Value::of_mask(result)));
-                }
-                if *narrows {
-                    self.exec = result;
-                }
-            }
-            Effect::ReadLane { to, from, lane } => {
-                let value = self.lanes.get(&(*from, *lane)).copied().unwrap_or(Value::Unknown);
-                self.set(*to, value);
-            }
-            Effect::WriteLane { to, from, lane } => {
-                let value = self.half(*from, 0);
-                self.set_vector(*to, Halves::default());
-                match value {
-                    Value::Unknown => self.lanes.remove(&(*to, *lane)),
-                    known => self.lanes.insert((*to, *lane), known),
-                };
-            }
-            Effect::Copy { to, from } => self.copy(*to, *from),
             Effect::Store { base, offset, from } => {
                 for (offset, register) in (*offset..).step_by(4).zip(from) {
                     let Some(slot) = self.slot_at(*base, offset, units) else { continue };
@@ -103,52 +57,92 @@ impl State {
         self.set(link.saturating_add(1), Value::Unknown);
     }
 
-    fn half(&self, source: Source, half: u8) -> Value {
-        match source {
-            Source::Scalar(number) => self.scalar(number.saturating_add(half)),
-            Source::Exec => Value::of_mask(self.exec),
-            // The high half of a 64-bit constant.
-            Source::Constant(number) if half > 0 => {
-                Value::Constant(if number.cast_signed() < 0 { u32::MAX } else { 0 })
-            }
-            Source::Constant(number) => Value::Constant(number),
-            Source::Other => Value::Unknown,
-        }
-    }
-
-    fn put(&mut self, to: Target, half: u8, value: Value, dwords: u8) {
-        match to {
-            Target::Scalar(number) => self.set(number.saturating_add(half), value),
-            Target::Exec if half == 0 => self.exec = value.mask(),
-            // The halves of a mask have one meaning each only if both have the same.
-            Target::Exec if dwords > 1 && value.mask() != self.exec => self.exec = Mask::Unknown,
-            Target::Exec => {}
-        }
-    }
-
-    fn logic(&self, operation: MaskOperation, left: Source, right: Source, half: u8) -> Value {
-        let (left, right) = (self.half(left, half), self.half(right, half));
-        if operation == MaskOperation::And {
-            match (left, right) {
-                (Value::Stack(add), Value::Constant(mask)) | (Value::Constant(mask), Value::Stack(add)) => {
-                    return Value::Rounded { add, mask, plus: 0 };
+    /// Runs a computation. `None`: it is not followed.
+    fn compute(&mut self, one: &Computation, narrows: impl Fn() -> bool, units: Units) -> Option<()> {
+        let [left, right, _] = one.sources;
+        let lane = || u8::try_from(right.constant()?).ok();
+        let vector = |range: RegisterRange| Vector::of(range.file, range.first).filter(|_| range.count == 1);
+        match (one.operation, one.to) {
+            (Operation::Compare(..), _) => {
+                // Bits of inactive lanes are 0.
+                let result = self.exec.and(Mask::Unknown);
+                let to = one.flag.filter(|_| one.is_vector);
+                if let Some((first, count)) = to.and_then(|to| Some((scalar(to)?, to.count as u8))) {
+                    let last = first.saturating_add(count);
+                    (first..last).for_each(|number| self.set(number, Value::of_mask(result)));
                 }
-                (Value::Constant(left), Value::Constant(right)) => return Value::Constant(left & right),
-                _ => {}
+                if one.is_vector && narrows() {
+                    self.exec = result;
+                }
             }
+            (Operation::ReadLane, Some(to)) => {
+                let from = vector(left.register()?)?;
+                let value = self.lanes.get(&(from, lane()?)).copied().unwrap_or(Value::Unknown);
+                self.set(scalar(to)?, value);
+            }
+            (Operation::WriteLane, Some(to)) => {
+                let (to, lane) = (vector(to)?, lane()?);
+                let value = self.half(left, 0, 1);
+                self.set_vector(to, Halves::default());
+                match value {
+                    Value::Unknown => self.lanes.remove(&(to, lane)),
+                    known => self.lanes.insert((to, lane), known),
+                };
+            }
+            (Operation::Move, Some(to)) if one.is_vector => self.copy(vector(to)?, vector(left.register()?)?),
+            (operation, Some(to)) if !one.is_vector => {
+                let dwords = u8::try_from(to.count).ok().filter(|dwords| *dwords <= 2)?;
+                let is_exec = to.file == RegisterFile::Exec;
+                if is_exec && (to.first != 0 || units.lanes != 32 * dwords)
+                    || !is_exec && scalar(to).is_none()
+                {
+                    return None;
+                }
+                let result = |half: u8| {
+                    let (left, right) = (self.half(left, half, dwords), self.half(right, half, dwords));
+                    scalar_result(operation, left, right)
+                };
+                if matches!(operation, Operation::Add | Operation::Subtract) && dwords != 1 {
+                    return None;
+                }
+                // Both halves before either is written: a destination may be a source.
+                let values = [result(0)?, result(1)?];
+                let old = Value::of_mask(self.exec);
+                for (half, value) in (0..dwords).zip(values) {
+                    self.put(to, half, value, dwords);
+                }
+                if let Some(to) = one.saved.and_then(scalar) {
+                    (0..dwords).for_each(|half| self.set(to.saturating_add(half), old));
+                }
+            }
+            _ => return None,
         }
-        if operation == MaskOperation::AndNot
-            && let (Value::Stack(add), Value::Constant(mask)) = (left, right)
-        {
-            return Value::Rounded { add, mask: !mask, plus: 0 };
+        Some(())
+    }
+
+    /// A dword of a source with that many dwords.
+    fn half(&self, source: Source, half: u8, dwords: u8) -> Value {
+        match source {
+            Source::Register(range) if range.count != u16::from(dwords) => Value::Unknown,
+            Source::Register(range) if range.file == RegisterFile::Exec && range.first == 0 => {
+                Value::of_mask(self.exec)
+            }
+            Source::Register(range) => {
+                scalar(range).map_or(Value::Unknown, |number| self.scalar(number.saturating_add(half)))
+            }
+            Source::Constant(number) => Value::Constant((number >> (32 * u32::from(half))) as u32),
+            Source::Half(..) | Source::Aperture(_) | Source::Other => Value::Unknown,
         }
-        let (left, right) = (left.mask(), right.mask());
-        Value::of_mask(match operation {
-            MaskOperation::And => left.and(right),
-            MaskOperation::Or => left.or(right),
-            MaskOperation::Xor => left.xor(right),
-            MaskOperation::AndNot => left.and_not(right),
-        })
+    }
+
+    fn put(&mut self, to: RegisterRange, half: u8, value: Value, dwords: u8) {
+        match scalar(to) {
+            Some(number) => self.set(number.saturating_add(half), value),
+            None if half == 0 => self.exec = value.mask(),
+            // The halves of a mask have one meaning each only if both have the same.
+            None if dwords > 1 && value.mask() != self.exec => self.exec = Mask::Unknown,
+            None => {}
+        }
     }
 
     fn slot_at(&self, base: Option<u8>, offset: i32, units: Units) -> Option<Slot> {
@@ -236,4 +230,27 @@ impl State {
         self.lanes.clear();
         self.slots.clear();
     }
+}
+
+/// The result of a scalar operation; `None`: it is not followed.
+fn scalar_result(operation: Operation, left: Value, right: Value) -> Option<Value> {
+    use Value::{Constant, Rounded, Stack};
+    let by_mask = |mask: fn(Mask, Mask) -> Mask| Value::of_mask(mask(left.mask(), right.mask()));
+    Some(match (operation, left, right) {
+        (Operation::Move, value, _) => value,
+        (Operation::Subtract, value, Constant(by)) => value.moved(by.wrapping_neg()),
+        (Operation::Add, value, Constant(by)) | (Operation::Add, Constant(by), value) => value.moved(by),
+        (Operation::Add | Operation::Subtract, ..) => Value::Unknown,
+        (Operation::And, Stack(add), Constant(mask)) | (Operation::And, Constant(mask), Stack(add)) => {
+            Rounded { add, mask, plus: 0 }
+        }
+        (Operation::And, Constant(left), Constant(right)) => Constant(left & right),
+        (Operation::AndNot, Constant(left), Constant(right)) => Constant(left & !right),
+        (Operation::AndNot, Stack(add), Constant(mask)) => Rounded { add, mask: !mask, plus: 0 },
+        (Operation::And, ..) => by_mask(Mask::and),
+        (Operation::Or, ..) => by_mask(Mask::or),
+        (Operation::Xor, ..) => by_mask(Mask::xor),
+        (Operation::AndNot, ..) => by_mask(Mask::and_not),
+        _ => return None,
+    })
 }

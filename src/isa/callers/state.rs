@@ -25,11 +25,6 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Whether the registers of a file have lanes.
-    pub(super) fn is_file(file: RegisterFile) -> bool {
-        Self::of(file, 0).is_some()
-    }
-
     /// A register of a file; `None`: the file has no lanes.
     pub(super) fn of(file: RegisterFile, number: u16) -> Option<Self> {
         match file {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::isa::callers::state::{Halves, Mask, SCALARS, Slot, SlotBase, State, Value};
+use crate::isa::tests::of_generation;
 
 /// The values at a function's entry.
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +113,9 @@ impl CallerState {
 
 fn code(texts: &[&str], targets: &[(usize, usize)]) -> Vec<Instruction> {
     let address = |index: usize| 0x1000 + index as u64 * 4;
-    let one = |(index, text): (usize, &&str)| Instruction {
-        address: address(index),
-        size: 4,
-        text: (*text).to_owned(),
-        is_decoded: true,
-        target: targets.iter().find(|(from, _)| *from == index).map(|(_, to)| address(*to)),
+    let one = |(index, text): (usize, &&str)| {
+        let target = targets.iter().find(|(from, _)| *from == index).map(|(_, to)| address(*to));
+        of_generation(Generation::Gfx90a, text).moved(address(index), 4, target)
     };
     texts.iter().enumerate().map(one).collect()
 }
@@ -271,15 +269,6 @@ fn code_that_leads_elsewhere_is_undecided() {
     assert_eq!(code.at(0x2000).unwrap_err(), UndecidedError::NoInstruction(0x2000));
     let unknown = read(&["s_unheard_of s1", "s_endpgm"], &[]).unwrap();
     assert_eq!(unknown.at(0x1004).unwrap().scalar(30), None);
-    let old = CodeTarget { generation: Generation::Gfx8, ..GFX90A };
-    assert_eq!(
-        CallerCode::read(&code_of_one(), 0x1000, old).unwrap_err(),
-        UndecidedError::Generation(Generation::Gfx8)
-    );
-}
-
-fn code_of_one() -> Vec<Instruction> {
-    code(&["s_endpgm"], &[])
 }
 
 /// Loops whose states change at each pass end.

@@ -1,6 +1,7 @@
 //! Addends of results, by the operands in AMD's ISA documents.
 
-use crate::isa::{RegisterFile, addends};
+use super::first;
+use crate::isa::RegisterFile;
 use RegisterFile::{Scalar, Vector};
 
 #[test]
@@ -14,7 +15,6 @@ fn sums_and_copies_have_their_registers() {
         ("v_addc_co_u32_e32 v3, vcc, 0, v1, vcc", (Vector, 3), Some(vec![(Vector, 1)])),
         ("v_add_co_u32 v2, s6, s0, v2", (Vector, 2), Some(vec![(Scalar, 0), (Vector, 2)])),
         ("v_add_co_ci_u32_e64 v1, null, s1, v1, s6", (Vector, 1), Some(vec![(Scalar, 1), (Vector, 1)])),
-        ("v_add_u32_e32 v2, vcc, s0, v3", (Vector, 2), Some(vec![(Scalar, 0), (Vector, 3)])),
         ("v_add_u32_e32 v2, s0, v3", (Vector, 2), Some(vec![(Scalar, 0), (Vector, 3)])),
         ("v_sub_co_u32_e32 v2, vcc, s0, v3", (Vector, 2), Some(vec![(Scalar, 0)])),
         ("v_subrev_co_u32_e32 v2, vcc, s0, v3", (Vector, 2), Some(vec![(Vector, 3)])),
@@ -29,6 +29,7 @@ fn sums_and_copies_have_their_registers() {
         ("v_mov_b32_e32 v1, s1", (Vector, 2), None),
         ("v_mov_b32_dpp v1, v2 row_shr:1 row_mask:0xf bank_mask:0xf", (Vector, 1), None),
     ] {
-        assert_eq!(addends(text, wanted), expected, "{text}");
+        let one = first(&["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200", "gfx1250"], text);
+        assert_eq!(one.addends(wanted), expected, "{text}");
     }
 }

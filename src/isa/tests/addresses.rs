@@ -152,7 +152,7 @@ fn scalar_addresses_ignore_low_bits() {
     let wave = Wave::new("gfx1200").set("s[2:3]", &[0x1003, 0x7f00]).set("s8", &[0x12]);
     let byte = wave.memory("s_load_u8 s0, s[2:3], s8 offset:0x0");
     assert_eq!(byte, [(None, GLOBAL, 0x7f00_0000_1015, 1)]);
-    let dword = wave.memory("s_load_b32 s0, s[2:3], null offset:0x4");
+    let dword = wave.memory("s_load_b32 s0, s[2:3], 0x4");
     assert_eq!(dword, [(None, GLOBAL, 0x7f00_0000_1004, 4)]);
     let scalar = "s_load_dword s0, s[2:3], 0x0";
     let mut off = Wave::new("gfx90a").set("s[2:3]", &[0x1000, 0]);

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::Wave;
+use super::of_generation;
 use crate::arch::{Generation, Targets};
-use crate::isa::{RegisterFile, WaveContext, decode};
+use crate::isa::{RegisterFile, WaveContext};
 use crate::units::LaneSet;
 
 const GENERATIONS: [Generation; 6] = [
@@ -78,7 +79,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in prop_oneof![texts(), any::<String>()], value: u32) {
         for generation in GENERATIONS {
-            let Ok(effects) = decode(&text, generation) else { continue };
+            let Ok(effects) = of_generation(generation, &text).effects() else { continue };
             if let Some(access) = effects.access {
                 let mut wave = Wave::new("gfx1100").set("s0", &[value; 32]).set("m0", &[value]).lanes(0, &[value]);
                 wave.exec = LaneSet(u64::MAX);

@@ -1,10 +1,18 @@
 //! Addresses of LDS in code of clang 22 at -O2: by the operands in AMD's ISA documents.
 
+use super::of_generation;
 use crate::arch::Generation;
 use crate::isa::{LdsUse, lds_use};
 
+fn found(code: &[(&str, bool)], register: u16) -> LdsUse {
+    let code: Vec<_> =
+        code.iter().map(|(text, counts)| (of_generation(Generation::Gfx90a, text), *counts)).collect();
+    lds_use(code.iter().map(|(one, counts)| (one, *counts)), register)
+}
+
 fn uses(code: &[&str], register: u16) -> bool {
-    lds_use(code.iter().map(|text| (*text, true)), register, Generation::Gfx90a).is_address
+    let code: Vec<_> = code.iter().map(|text| (*text, true)).collect();
+    found(&code, register).is_address
 }
 
 /// Offsets of two accesses count elements of their size; the ones before the PC count.
@@ -18,12 +26,11 @@ fn bytes_of_accesses() {
         ("ds_write_b8 v1, v3 offset:2", false),
         ("ds_write_b64 v0, v[2:3]", false),
     ];
-    let found = lds_use(code, 0, Generation::Gfx90a);
     assert_eq!(
-        found,
+        found(&code, 0),
         LdsUse { is_address: true, is_indexed: false, bytes: vec![2..4, 4..8, 12..16, 32..48] }
     );
-    let all = lds_use(code.map(|(text, _)| (text, true)), 0, Generation::Gfx90a);
+    let all = found(&code.map(|(text, _)| (text, true)), 0);
     assert!(all.is_indexed && all.bytes.last() == Some(&(0..8)), "{all:?}");
 }
 

@@ -155,7 +155,11 @@ fn indexed_moves_write_any_register() {
         ("s_set_gpr_idx_off", RegisterFile::Vector),
         ("s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)", RegisterFile::Vector),
     ] {
-        let processor = if text.contains("gpr_idx") { "gfx900" } else { "gfx1030" };
+        let processor = match text {
+            _ if text.contains("gpr_idx") => "gfx900",
+            _ if text.starts_with("s_sendmsg") => "gfx1100",
+            _ => "gfx1030",
+        };
         let writes = decoded(processor, text).unwrap().writes;
         let any = writes.iter().find(|write| write.range == RegisterRange::whole(file));
         assert!(any.is_some_and(|write| write.keeps_old), "{text}: {writes:?}");

@@ -17,14 +17,58 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    Access, DecodeError, Effects, LaneAccess, LaneAddress, ReadRegister, RegisterFile, RegisterRange,
-    WaveContext, decode,
+    Access, DecodeError, Effects, Instruction, LaneAccess, LaneAddress, Machine, ReadRegister, RegisterFile,
+    RegisterRange, WaveContext,
 };
-use crate::arch::{Processor, Targets, WaveArch};
+use crate::arch::{Generation, Targets, WaveArch};
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveSize};
 
+/// The instruction of a text, for the first processor with such an instruction.
+pub(in crate::isa) fn first(processors: &[&str], text: &str) -> Instruction {
+    let sizes = [WaveSize::W32, WaveSize::W64];
+    let machines = processors
+        .iter()
+        .flat_map(|name| sizes.map(|wave_size| Machine { processor: (*name).to_owned(), wave_size }));
+    let all: Vec<Instruction> = machines.map(|machine| machine.said(0, 4, text, None)).collect();
+    let known = all.iter().find(|one| !one.mnemonic().is_empty());
+    known.or(all.first()).unwrap().clone()
+}
+
+/// The instruction of a text for a GPU.
+pub(crate) fn instruction(processor: &str, text: &str) -> Instruction {
+    first(&[processor], text)
+}
+
+/// The instruction of a text for a GPU of a generation.
+pub(crate) fn of_generation(generation: Generation, text: &str) -> Instruction {
+    let processors: &[&str] = match generation {
+        Generation::Gfx9 => &["gfx900", "gfx906", "gfx908"],
+        Generation::Gfx90a => &["gfx90a"],
+        Generation::Gfx940 => &["gfx942", "gfx950"],
+        Generation::Gfx10 => &["gfx1030", "gfx1010"],
+        Generation::Gfx11 => &["gfx1100", "gfx1150"],
+        Generation::Gfx12 => &["gfx1200"],
+        Generation::Gfx125 => &["gfx1250"],
+        other => panic!("{other:?}"),
+    };
+    first(processors, text)
+}
+
+impl Instruction {
+    /// The instruction at another address.
+    pub(crate) fn moved(mut self, address: u64, size: u8, target: Option<u64>) -> Self {
+        (self.address, self.size, self.target) = (address, size, target);
+        self
+    }
+}
+
+/// The access of an instruction.
+pub(crate) fn access_of(generation: Generation, text: &str) -> Access {
+    of_generation(generation, text).effects().unwrap().access.unwrap_or_else(|| panic!("{text}"))
+}
+
 fn decoded(processor: &str, text: &str) -> Result<Effects, DecodeError> {
-    decode(text, Processor::named(processor).unwrap().generation)
+    instruction(processor, text).effects()
 }
 
 fn effects(processor: &str, text: &str) -> Effects {
@@ -40,8 +84,42 @@ fn range(name: &str) -> RegisterRange {
     match name {
         "scc" => RegisterRange::new(RegisterFile::Scc, 0, 1),
         "mode" => RegisterRange::new(RegisterFile::Mode, 0, 1),
-        _ => RegisterRange::parse(name).unwrap_or_else(|| panic!("{name}")),
+        _ => parse(name).unwrap_or_else(|| panic!("{name}")),
     }
+}
+
+fn parse(name: &str) -> Option<RegisterRange> {
+    let of = |name: &str| {
+        Some(match name {
+            "vcc" => RegisterFile::Vcc,
+            "exec" => RegisterFile::Exec,
+            "m0" => RegisterFile::M0,
+            "flat_scratch" => RegisterFile::FlatScratch,
+            "xnack_mask" => RegisterFile::XnackMask,
+            _ => return None,
+        })
+    };
+    if let Some(file) = of(name) {
+        return Some(RegisterRange::new(file, 0, if name == "m0" { 1 } else { 2 }));
+    }
+    for (half, first) in [("_lo", 0), ("_hi", 1)] {
+        if let Some(file) = name.strip_suffix(half).and_then(of) {
+            return Some(RegisterRange::new(file, first, 1));
+        }
+    }
+    let files = [
+        ("ttmp", RegisterFile::Trap),
+        ("s", RegisterFile::Scalar),
+        ("v", RegisterFile::Vector),
+        ("a", RegisterFile::Accumulator),
+    ];
+    let (file, rest) = files.iter().find_map(|(prefix, file)| Some((*file, name.strip_prefix(prefix)?)))?;
+    let (first, last) = match rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(rest) => rest.split_once(':').unwrap_or((rest, rest)),
+        None => (rest, rest),
+    };
+    let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+    Some(RegisterRange::new(file, first, last - first + 1))
 }
 
 /// A wave with some registers.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Wave, decoded, range};
+use super::{Wave, decoded, parse, range};
 use crate::isa::{
     AddressError, Direction, Family, LaneAccess, LaneAddress, RegisterFile, RegisterRange, WaveContext, Write,
 };
@@ -321,9 +321,10 @@ impl Case {
 
     /// Whether the buffer's descriptor, the only operand of four SGPRs, has a swizzle.
     fn is_swizzled(&self) -> bool {
-        let descriptor = self.text.split([' ', ',']).find_map(|word| {
-            RegisterRange::parse(word).filter(|range| range.count == 4 && !range.file.is_vector())
-        });
+        let descriptor = self
+            .text
+            .split([' ', ','])
+            .find_map(|word| parse(word).filter(|range| range.count == 4 && !range.file.is_vector()));
         let word = descriptor.and_then(|range| {
             let name = if range.file == RegisterFile::Trap { "ttmp" } else { "s" };
             self.registers.get(&format!("{name}{}", range.first + 1))
@@ -428,8 +429,8 @@ fn expected(case: &Written) -> (BTreeSet<String>, bool) {
     }
     // The result and the two sources share an operand in the tables; the result has half of its size.
     if mnemonic.starts_with("buffer_atomic_cmpswap") || mnemonic.starts_with("s_atomic_cmpswap") {
-        let operand = case.text.split([' ', ',']).nth(1).and_then(RegisterRange::parse).unwrap();
-        writes = names(&[Write::whole(operand.first_half())]).0;
+        let operand = case.text.split([' ', ',']).nth(1).and_then(parse).unwrap();
+        writes = names(&[Write { range: operand.first_half(), keeps_old: false, ignores_exec: true }]).0;
     }
     // The text does not show the size of the wave, and the cases are of waves of 32 lanes.
     if mnemonic.starts_with("v_cmpx_") || mnemonic.contains("exec_b64") {

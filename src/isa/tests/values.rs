@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::range;
-use crate::isa::{ReadOperand, ReadRegister, RegisterFile, RegisterRange, condition, value};
+use super::{instruction, range};
+use crate::isa::{ReadOperand, ReadRegister, RegisterFile, RegisterRange};
 use crate::units::{LaneId, WaveSize};
 
 /// An executed instruction.
@@ -90,8 +90,9 @@ impl ReadOperand for Before {
 fn an_unknown_high_half_of_exec_makes_saved_masks_unknown() {
     let low = ((RegisterFile::Exec, 0, 0), 0xff);
     let saved = |text, size| {
+        let gpu = if size == Some(WaveSize::W32) { "gfx1100" } else { "gfx90a" };
         let before = Before { registers: HashMap::from([low]), size, next: 0 };
-        value(text, (RegisterFile::Scalar, 4), LaneId(0), &before)
+        instruction(gpu, text).value((RegisterFile::Scalar, 4), LaneId(0), &before)
     };
     let (wave64, wave32) = ("s_and_saveexec_b64 s[4:5], vcc", "s_and_saveexec_b32 s4, vcc_lo");
     assert_eq!(saved(wave64, Some(WaveSize::W64)), None);
@@ -108,6 +109,7 @@ fn values_are_those_of_the_interpreter() {
     for line in text.lines() {
         let executed: Executed = serde_json::from_str(line).unwrap();
         let before = Before::of(&executed);
+        let one = instruction(&executed.gpu, &executed.text);
         for (name, content) in &executed.after {
             let lanes = match content {
                 Content::One(value) => vec![Some(*value as u32)],
@@ -116,10 +118,10 @@ fn values_are_those_of_the_interpreter() {
             for (expected, lane) in lanes.into_iter().zip(0u8..) {
                 let Some(expected) = expected else { continue };
                 let found = match name.as_str() {
-                    "condition" => condition(&executed.text, LaneId(lane), &before).map(u32::from),
+                    "condition" => one.condition(LaneId(lane), &before).map(u32::from),
                     _ => {
                         let RegisterRange { file, first, .. } = range(name);
-                        value(&executed.text, (file, first), LaneId(lane), &before)
+                        one.value((file, first), LaneId(lane), &before)
                     }
                 };
                 count += 1;

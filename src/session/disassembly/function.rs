@@ -104,7 +104,7 @@ impl<'a> Piece<'a> {
         let listed = wave.and_then(|wave| text::Listed::of(capture, wave, self.address));
         let (mut function, mut problems) = (self.function, self.problems);
         if let Some(listed) = &listed {
-            found = listed.choose(&Instructions::default(), self.address);
+            found = listed.choose(&self.machine, &Instructions::default(), self.address);
             problems.clear();
             function = function.or_else(|| Some(listed.function.clone()));
         } else {

@@ -71,7 +71,7 @@ pub(in crate::session) fn list(
     let is_needed = asked.processor.is_none() && text::is_needed(&found);
     let listed = if is_needed { text::Listed::of(capture, of, lookup) } else { None };
     if let Some(listed) = &listed {
-        found = Ok(listed.choose(asked, anchor));
+        found = Ok(listed.choose(&code.machine, asked, anchor));
         code.problems.clear();
         function = function.or_else(|| Some(listed.function.clone()));
     }
@@ -233,10 +233,7 @@ impl Known<'_> {
             let (lanes, active) = marks.at(one.address);
             ListedInstruction {
                 address: Address(one.address),
-                size: one.size,
                 bytes,
-                text: one.text,
-                is_decoded: one.is_decoded,
                 symbol,
                 target,
                 file,
@@ -244,6 +241,7 @@ impl Known<'_> {
                 is_pc: pc == Some(Pc(one.address)),
                 lanes,
                 active,
+                code: one,
             }
         });
         each.collect()

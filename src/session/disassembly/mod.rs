@@ -19,7 +19,7 @@ pub(super) use list::list;
 use std::sync::Arc;
 
 use super::ReadError;
-use crate::isa::UnknownProcessorError;
+use crate::isa::{Instruction, UnknownProcessorError};
 use crate::units::{Address, LaneId, LaneSet, Pc, WaveId};
 
 /// Maximum number of bytes of code in a listing; larger functions are listed around the PC.
@@ -104,14 +104,10 @@ pub struct Symbolic {
 pub struct ListedInstruction {
     /// Its address.
     pub address: Address,
-    /// Its size in bytes.
-    pub size: u8,
+    /// The instruction; its text has no symbol names.
+    pub code: Instruction,
     /// Its bytes, lowest address first; empty: the capture has the text only.
     pub bytes: Vec<u8>,
-    /// Its text, without symbol names.
-    pub text: String,
-    /// Whether the bytes decode to an instruction; otherwise `text` shows the bytes.
-    pub is_decoded: bool,
     /// Its function and offset.
     pub symbol: Option<Symbolic>,
     /// The branch target.

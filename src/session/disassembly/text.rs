@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{DisassemblyError, FunctionBounds, Instructions, ListedInstruction};
 use crate::capture::{Capture, CodeText, TextInstruction, Wave};
 use crate::debuginfo::source_name;
-use crate::isa::Instruction;
+use crate::isa::{Instruction, Machine};
 
 /// Instructions with the function that holds them.
 pub(super) struct Listed<'c> {
@@ -32,7 +32,12 @@ impl<'c> Listed<'c> {
     }
 
     /// The requested instructions, without bytes.
-    pub(super) fn choose(&self, asked: &Instructions, anchor: u64) -> Vec<(Instruction, Vec<u8>)> {
+    pub(super) fn choose(
+        &self,
+        machine: &Machine,
+        asked: &Instructions,
+        anchor: u64,
+    ) -> Vec<(Instruction, Vec<u8>)> {
         let at = self.instructions.partition_point(|one| one.address < anchor);
         let count = asked.count.unwrap_or(usize::MAX);
         let (first, count) = match asked.around {
@@ -47,8 +52,7 @@ impl<'c> Listed<'c> {
         let each = self.instructions.iter().zip(ends).skip(first).take(count);
         each.map(|(one, end)| {
             let size = end.and_then(|end| u8::try_from(end - one.address).ok()).unwrap_or(LAST);
-            let (text, target) = (one.text.to_string(), one.target);
-            (Instruction { address: one.address, size, text, is_decoded: true, target }, Vec::new())
+            (machine.said(one.address, size, &one.text, one.target), Vec::new())
         })
         .collect()
     }

@@ -16,7 +16,7 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, LocationAttribute, TypeId, VariableKind};
 use crate::dwarf::clang_xderef::{self, Meaning};
 use crate::dwarf::{self, Cause, ContextError, Focus, Program};
-use crate::isa::{LdsUse, lds_use};
+use crate::isa::{Instruction, LdsUse, lds_use};
 use crate::session::disassembly::function;
 use crate::session::error::SourceError;
 use crate::session::stack::frame::FrameContext;
@@ -154,18 +154,16 @@ impl FrameContext<'_> {
             |address: ElfAddress| described.range.as_ref().is_none_or(|range| range.contains(&address));
         let all = listing.instructions.iter().filter(|one| is_in(elf(one.address.0)));
         let is_before = |one: &ListedInstruction| elf(one.address.0) < code.elf;
-        let texts: Vec<(&str, bool)> = all.map(|one| (one.text.as_str(), is_before(one))).collect();
-        walk.reader.budget().take((texts.len() as u64).saturating_mul(INSTRUCTION_WORK), OWN_WORK)?;
-        let object = code.loaded.object(walk.reader.dump().capture()).ok();
-        let processor = object.and_then(|object| object.processor()).ok_or(UseError::Processor)?;
+        let all: Vec<(&Instruction, bool)> = all.map(|one| (&one.code, is_before(one))).collect();
+        walk.reader.budget().take((all.len() as u64).saturating_mul(INSTRUCTION_WORK), OWN_WORK)?;
         let number = self.kind().dwarf(register).ok().and_then(|of| of.name.strip_prefix('v')?.parse().ok());
-        let found = number.map(|number| lds_use(texts, number, processor.generation)).unwrap_or_default();
+        let found = number.map(|number| lds_use(all, number)).unwrap_or_default();
         if found.is_address {
             return Ok(found);
         }
         // Of a large function, a part is listed.
         let first = listing.instructions.first().map(|one| elf(one.address.0));
-        let end = |one: &ListedInstruction| elf(one.address.0.wrapping_add(u64::from(one.size)));
+        let end = |one: &ListedInstruction| elf(one.code.end());
         let last = listing.instructions.last().map(end);
         let whole = || listing.function.as_ref().map(|function| elf(function.start)..elf(function.end));
         let range = described.range.clone().or_else(whole);
@@ -199,8 +197,6 @@ enum UseError {
     /// The code has no instructions.
     #[error(transparent)]
     Listing(#[from] DisassemblyError),
-    #[error("the processor of the code is not known")]
-    Processor,
     #[error("not all of its code is listed")]
     Part,
     /// The question's budget is spent.

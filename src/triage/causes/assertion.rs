@@ -184,10 +184,6 @@ fn trap_id(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Optio
     let each = [Some(at), at.checked_sub(1)].into_iter().flatten();
     each.filter_map(|index| listing.instructions.get(index)).find_map(|one| {
         let is_trap = one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Trap);
-        let operand = one.text.split_whitespace().nth(1).filter(|_| is_trap)?;
-        match operand.strip_prefix("0x") {
-            Some(digits) => u8::from_str_radix(digits, 16).ok(),
-            None => operand.parse().ok(),
-        }
+        u8::try_from(one.immediate().filter(|_| is_trap)?).ok()
     })
 }

@@ -103,5 +103,5 @@ pub(super) fn call_before(
     let index = listing.holding(address)?;
     let call = listing.instructions.get(index)?;
     let is_call = call.effects.as_ref().is_ok_and(|effects| effects.control == Control::Call);
-    (is_call && call.address.checked_add(call.size) == Some(value)).then_some(Call { listing, index })
+    (is_call && call.end() == value).then_some(Call { listing, index })
 }

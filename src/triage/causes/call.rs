@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::source_at;
-use crate::isa::{
-    Control, Effects, ReadOperand, ReadRegister, RegisterFile, RegisterRange, condition, value,
-};
+use crate::isa::{Control, Effects, Instruction, ReadOperand, ReadRegister, RegisterFile, RegisterRange};
 use crate::session::{Inspect, MemoryAddress, WaveInfo};
 use crate::triage::SourceAt;
 use crate::triage::listings::Listing;
@@ -43,7 +41,7 @@ impl Call {
         if call.target.is_some() {
             return call.target;
         }
-        let to = RegisterRange::parse(call.text.rsplit([',', ' ']).next()?)?;
+        let to = call.named_registers().last()?;
         let (targets, work) = (self.targets(), Cell::new(MAX_WORK));
         let before = self.before(&targets, &work, size);
         let dword = |index| before.dword(to.file, to.first.checked_add(index)?, LaneId(0)).map(u64::from);
@@ -105,7 +103,7 @@ struct Before<'a> {
 
 impl Before<'_> {
     /// The last instruction before this one that writes a register.
-    fn writer(&self, range: RegisterRange) -> Option<(Self, &str)> {
+    fn writer(&self, range: RegisterRange) -> Option<(Self, &Instruction)> {
         self.work.set(self.work.get().checked_sub(1)?);
         for index in (0..self.index).rev().take(MAX_BEFORE) {
             let one = self.listing.instructions.get(index)?;
@@ -117,7 +115,7 @@ impl Before<'_> {
             }
             if let Some(write) = effects.writes.iter().find(|write| write.range.overlaps(range)) {
                 let before = Self { index, ..*self };
-                return (!write.keeps_old && effects.access.is_none()).then_some((before, one.text.as_str()));
+                return (!write.keeps_old && effects.access.is_none()).then_some((before, &one.code));
             }
         }
         None
@@ -126,8 +124,8 @@ impl Before<'_> {
 
 impl ReadRegister for Before<'_> {
     fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32> {
-        let (before, text) = self.writer(RegisterRange::new(file, index, 1))?;
-        value(text, (file, index), lane, &before)
+        let (before, one) = self.writer(RegisterRange::new(file, index, 1))?;
+        one.value((file, index), lane, &before)
     }
 }
 
@@ -137,8 +135,8 @@ impl ReadOperand for Before<'_> {
     }
 
     fn scc(&self) -> Option<bool> {
-        let (before, text) = self.writer(RegisterRange::new(RegisterFile::Scc, 0, 1))?;
-        condition(text, LaneId(0), &before)
+        let (before, one) = self.writer(RegisterRange::new(RegisterFile::Scc, 0, 1))?;
+        one.condition(LaneId(0), &before)
     }
 
     fn aperture(&self, _: &str) -> Option<u64> {

@@ -37,7 +37,7 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo) -> Cause {
         _ => own.clone(),
     };
     let legal = by_gpu.and_then(|by_gpu| by_gpu.instructions.into_iter().next());
-    let legal = legal.filter(|one| one.is_decoded).map(|one| one.text);
+    let legal = legal.filter(|one| one.code.is_decoded()).map(|one| one.code.text().into_owned());
     let others = ENCODINGS.into_iter().filter(|_| legal.is_none()).filter(|name| {
         let is_known = own.as_ref().is_some_and(|own| own.processor == *name) || gpu.name == *name;
         let has_size = *name != ONLY_WAVE32 || info.kind.wave_size == WaveSize::W32;
@@ -45,8 +45,8 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo) -> Cause {
     });
     let elsewhere = others.filter_map(|name| {
         let found = decode(Some(name))?;
-        let one = found.instructions.first().filter(|one| one.is_decoded)?;
-        Some(Foreign { processor: name.to_owned(), text: one.text.clone() })
+        let one = found.instructions.first().filter(|one| one.code.is_decoded())?;
+        Some(Foreign { processor: name.to_owned(), text: one.code.text().into_owned() })
     });
     let elsewhere = elsewhere.collect();
     let bytes = bytes.unwrap_or_default();

@@ -75,7 +75,7 @@ impl<'a> Flow<'a> {
     pub(super) fn previous(&self, index: usize) -> Option<usize> {
         let previous = index.checked_sub(1)?;
         let (before, after) = (self.at(previous)?, self.at(index)?);
-        (before.address.checked_add(before.size) == Some(after.address)).then_some(previous)
+        (before.end() == after.address).then_some(previous)
     }
 
     /// The instruction before, if no branch leads to this one.
@@ -251,21 +251,19 @@ impl<'a> Flow<'a> {
     }
 }
 
+/// The number of the work-group's barrier: -1.
+const GROUP: u16 = u16::MAX;
+
 /// Whether a signal or wait is one for the barrier of the work-group, number -1. `None`: a register has the number.
 pub(super) fn of_group(one: &Decoded) -> Option<bool> {
-    let operand = one.text.split_whitespace().nth(1)?;
-    match operand {
-        "-1" | "0xffff" | "65535" => Some(true),
-        "m0" => None,
-        _ => Some(false),
-    }
+    one.immediate().map(|number| number == GROUP)
 }
 
 impl Next {
     fn of(listing: &Listing, at: usize) -> Self {
         let Some(decoded) = listing.instructions.get(at) else { return Self::default() };
         let control = decoded.effects.as_ref().ok().map(|effects| effects.control);
-        let follows = |one: &&Decoded| decoded.address.checked_add(decoded.size) == Some(one.address);
+        let follows = |one: &&Decoded| decoded.end() == one.address;
         let next = listing.instructions.get(at + 1).filter(follows).map(|_| at + 1);
         let target = decoded.target.and_then(|target| listing.index(target));
         let (ways, leaves) = match control {

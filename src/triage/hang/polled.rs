@@ -6,7 +6,7 @@ use super::spin::{Compared, Poll};
 use super::state::{CodePosition, Position};
 use super::{NameInference, PolledValue};
 use crate::arch::SpaceScope;
-use crate::isa::{Access, LaneAccess, LaneAddress, ReadRegister as _, WaveContext, named_registers};
+use crate::isa::{Access, LaneAccess, LaneAddress, ReadRegister as _, WaveContext};
 use crate::session::address::GLOBAL;
 use crate::session::print::{PartSort, PartsQuery, VariablePart};
 use crate::session::{Inferred, Inspect, MemoryAddress, Scope, ValueState, Variable, WaveInfo};
@@ -156,7 +156,7 @@ impl Search {
             wave: info.wave,
             pc: Pc(pc.0),
             instruction: one.address,
-            text: one.text.clone(),
+            text: one.text().into_owned(),
             distance: 0,
             access: access.clone(),
             lanes: LaneSet(lanes.fold(0, |all, one| all | one)),
@@ -273,7 +273,7 @@ fn are_addresses_kept(position: &Position, load: usize) -> bool {
         Some((one, one.effects.as_ref().ok()?))
     };
     let Some((one, of_load)) = effects(load) else { return false };
-    let mut address = named_registers(&one.text);
+    let mut address: Vec<_> = one.named_registers().collect();
     for data in of_load.access.iter().flat_map(|access| &access.data) {
         if let Some(at) = address.iter().position(|range| range == data) {
             address.remove(at);

@@ -9,7 +9,7 @@ use super::WaveState;
 use super::flow::{Flow, of_group};
 use super::spin;
 use crate::arch::{Generation, StopKind};
-use crate::isa::{Control, Effects, ReadOperand as _, RegisterFile, condition};
+use crate::isa::{Control, Effects, Instruction, ReadOperand as _, RegisterFile};
 use crate::session::{Inspect, WaveInfo};
 use crate::triage::listings::Listing;
 use crate::triage::registers::WaveRegisters;
@@ -195,8 +195,7 @@ fn in_loop(flow: &Flow<'_>, body: &[usize]) -> Option<CodePosition> {
 
 /// Whether `s_sethalt` sets the bit: 0 clears it.
 fn halts(flow: &Flow<'_>, index: usize) -> bool {
-    let operand = flow.at(index).and_then(|one| one.text.split_whitespace().nth(1));
-    !matches!(operand, Some("0" | "0x0"))
+    flow.at(index).and_then(|one| one.immediate()) != Some(0)
 }
 
 /// Whether the instruction waits for more operations than the straight code before it proves to have completed.
@@ -257,30 +256,26 @@ impl Position {
         let CodePosition::Steady(exits) = &self.place else { return self.place == CodePosition::Endless };
         let registers = WaveRegisters::new(session, info.wave);
         exits.iter().all(|exit| {
-            let text = |index: usize| self.listing.instructions.get(index).map_or("", |one| &one.text);
+            let at = |index: usize| self.listing.instructions.get(index);
             let is_set = match (exit.comparison, exit.file) {
                 (Some(comparison), RegisterFile::Scc) => {
-                    condition(text(comparison), LaneId::default(), &registers)
+                    at(comparison).and_then(|one| one.condition(LaneId::default(), &registers))
                 }
-                (Some(comparison), _) => any_lane(text(comparison), &registers),
+                (Some(comparison), _) => at(comparison).and_then(|one| any_lane(one, &registers)),
                 (None, RegisterFile::Scc) => registers.scc(),
                 (None, file) => registers.mask(file).map(|lanes| !lanes.is_empty()),
             };
-            let mnemonic = text(exit.branch).split_whitespace().next().unwrap_or_default();
-            let wanted = match mnemonic.strip_prefix("s_cbranch_") {
-                Some("scc1" | "vccnz" | "execnz") => true,
-                Some("scc0" | "vccz" | "execz") => false,
-                _ => return false,
-            };
-            is_set.is_some_and(|is_set| (is_set == wanted) == exit.stays_if_taken)
+            let branch = at(exit.branch).and_then(|one| one.branch_condition());
+            let both = is_set.zip(branch);
+            both.is_some_and(|(is_set, branch)| (is_set == branch.is_set) == exit.stays_if_taken)
         })
     }
 }
 
 /// Whether a comparison of vectors is true in a lane of EXEC.
-fn any_lane(text: &str, registers: &WaveRegisters<'_>) -> Option<bool> {
-    let lanes: Option<Vec<bool>> =
-        registers.mask(RegisterFile::Exec)?.iter().map(|lane| condition(text, lane, registers)).collect();
+fn any_lane(one: &Instruction, registers: &WaveRegisters<'_>) -> Option<bool> {
+    let lanes = registers.mask(RegisterFile::Exec)?;
+    let lanes: Option<Vec<bool>> = lanes.iter().map(|lane| one.condition(lane, registers)).collect();
     Some(lanes?.contains(&true))
 }
 

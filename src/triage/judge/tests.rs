@@ -3,7 +3,8 @@
 use super::{Fit, Judge};
 use crate::arch::{Generation, Targets};
 use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason};
-use crate::isa::{self, Access};
+use crate::isa::Access;
+use crate::isa::tests::access_of;
 use crate::session::address::GLOBAL;
 use crate::session::{LoadedRange, MemoryAddress, MockInspect, Region};
 use crate::triage::survey::tests::info;
@@ -39,7 +40,7 @@ fn session(is_whole: bool, stop: &'static [&'static str]) -> MockInspect {
 }
 
 fn access(text: &str) -> Access {
-    isa::decode(text, Generation::Gfx940).unwrap().access.unwrap()
+    access_of(Generation::Gfx940, text)
 }
 
 fn look(addresses: &[u64]) -> Look {

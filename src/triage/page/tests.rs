@@ -12,7 +12,7 @@ use super::text;
 use crate::arch::{Generation, Targets};
 use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource, PAGE};
 use crate::import::{self, Options};
-use crate::isa;
+use crate::isa::tests::access_of;
 use crate::report::Style;
 use crate::session::print::PartOwner;
 use crate::session::{Dump, Inferred, InferredBy, Inspect, Session};
@@ -53,7 +53,7 @@ fn at(line: u64, text: &str) -> SourceAt {
 }
 
 fn suspect(text: &str, addresses: &[(u8, u64)]) -> Suspect {
-    let access = isa::decode(text, Generation::Gfx9).unwrap().access.unwrap();
+    let access = access_of(Generation::Gfx9, text);
     let of = |(lane, address): &(u8, u64)| AddressOf {
         lane: Some(LaneId(*lane)),
         space: AddressSpace(0),

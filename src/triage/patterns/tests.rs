@@ -1,8 +1,8 @@
 //! Each rule with an address that has the pattern and the nearest one that has not.
 
-use crate::arch::{Processor, Targets};
+use crate::arch::{Generation, Targets};
 use crate::capture::{Fault, FaultAddress, FaultKind, FaultReason};
-use crate::isa;
+use crate::isa::tests::access_of;
 use crate::session::print::PartOwner;
 use crate::session::{Inferred, LoadedRange, MemoryAddress, MockInspect, Region};
 use crate::triage::accessed::{Accessed, AddressParts, LaneAt};
@@ -129,8 +129,7 @@ impl Case {
 
     fn found_with(&self, found: &Found) -> Vec<Pattern> {
         let session = session(self.is_whole, self.segments.clone());
-        let generation = Processor::named("gfx90a").unwrap().generation;
-        let access = isa::decode(self.text, generation).unwrap().access.unwrap();
+        let access = access_of(Generation::Gfx90a, self.text);
         let set = || (7..7 + self.lanes).map(LaneId);
         let lanes: LaneSet = set().collect();
         let suspect = Suspect { lanes, ..Suspect::new(WaveId(0), Pc(0), self.text, access) };

@@ -57,7 +57,7 @@ fn sighting(way: Way, fit: Fit) -> Sighting {
 fn ranked(text: &str, fits: [Fit; 3], has_page: bool, change: Change) -> (Vec<String>, Confidence) {
     let walk = walk(&code(Generation::Gfx90a, text));
     let of = |candidate| {
-        let register = &walk.instruction(candidate).unwrap().text["global_load_dword v".len()..];
+        let register = &walk.instruction(candidate).unwrap().text()["global_load_dword v".len()..];
         let fit = fits[usize::from(register.as_bytes()[0] - b'1')];
         let mut sighting = sighting(candidate.ways[0], fit);
         if fit == OnPage {

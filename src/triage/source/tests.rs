@@ -7,7 +7,8 @@ use super::{Line, describe};
 use crate::arch::{Generation, Processor, Targets};
 use crate::debuginfo::TypeId;
 use crate::import;
-use crate::isa::{self, LaneAddress, WaveContext};
+use crate::isa::tests::access_of;
+use crate::isa::{Direction, Instruction, LaneAddress, WaveContext};
 use crate::session::print::{
     ArrayDimension, ElementPath, PartOwner, PartSort, PartValue, Parts, Pointee, VariablePart,
 };
@@ -40,7 +41,7 @@ pub(in crate::triage) fn suspect(
     source: Option<&str>,
 ) -> Suspect {
     let kind = session.kind();
-    let access = isa::decode(text, generation(session)).unwrap().access.unwrap();
+    let access = access_of(generation(session), text);
     let registers = WaveRegisters::new(session, wave);
     let bases = apertures(session, wave);
     let set = lanes.iter().fold(LaneSet::EMPTY, |set, lane| set.or(LaneSet::one(LaneId(*lane))));
@@ -68,11 +69,10 @@ pub(in crate::triage) fn suspect(
 pub(in crate::triage) fn access_before(session: &Session, wave: WaveId, at: u64) -> (u64, String) {
     let asked = Instructions { address: Some(at), around: Some(12), ..Instructions::default() };
     let listing = session.disassemble(wave, &asked).unwrap();
-    let generation = generation(session);
-    let is_access = |text: &str| isa::decode(text, generation).is_ok_and(|effects| effects.access.is_some());
+    let is_access = |one: &Instruction| one.effects().is_ok_and(|effects| effects.access.is_some());
     let found = listing.instructions.iter().rev().filter(|listed| listed.address.0 < at);
-    let found = found.map(|listed| (listed.address.0, listed.text.clone()));
-    found.into_iter().find(|(_, text)| is_access(text)).unwrap()
+    let found = found.into_iter().find(|listed| is_access(&listed.code)).unwrap();
+    (found.address.0, found.code.text().into_owned())
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn local_memory() {
     let wave = session.first_wave();
     let pc = session.wave(wave).unwrap().pc.unwrap();
     let mut found = suspect(&session, wave, pc.0, "global_load_dword v2, v[0:1], off", &[], None);
-    found.access = isa::decode("ds_read_b32 v0, v1", generation(&session)).unwrap().access.unwrap();
+    found.access = access_of(generation(&session), "ds_read_b32 v0, v1");
     found.lanes = LaneSet(0xf0);
     let at = |lane: u8| AddressOf {
         lane: Some(LaneId(lane)),
@@ -317,8 +317,7 @@ fn loads(addresses: &[u64], line: Option<&str>) -> Suspect {
         bytes: Some(4),
     };
     let addresses: Vec<AddressOf> = (0..).zip(addresses).map(lane).collect();
-    let access =
-        isa::decode("global_load_dword v2, v[0:1], off", Generation::Gfx90a).unwrap().access.unwrap();
+    let access = access_of(Generation::Gfx90a, "global_load_dword v2, v[0:1], off");
     let lanes = addresses.iter().filter_map(|of| of.lane).collect();
     Suspect {
         lanes,
@@ -667,8 +666,7 @@ fn variables_of_the_unit_in_the_line() {
 
 fn stores(addresses: &[u64], line: &str) -> Suspect {
     let found = loads(addresses, Some(line));
-    let access =
-        isa::decode("global_store_dword v[0:1], v2, off", Generation::Gfx90a).unwrap().access.unwrap();
+    let access = access_of(Generation::Gfx90a, "global_store_dword v[0:1], v2, off");
     Suspect { access, ..found }
 }
 
@@ -737,7 +735,7 @@ fn chains_lead_to_pointers_and_vectors() {
     ] {
         let line = Line::new(text);
         let members: Vec<String> = members.iter().map(|of| (*of).to_owned()).collect();
-        let found = line.chains(path, isa::Direction::Load).iter().any(|chain| chain.leads_to(&members));
+        let found = line.chains(path, Direction::Load).iter().any(|chain| chain.leads_to(&members));
         assert_eq!(found, leads, "{text} {members:?}");
     }
 }

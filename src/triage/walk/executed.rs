@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::recover::Past;
 use super::registers::Registers;
 use super::{Node, Paths, Way};
-use crate::isa::{Control, RegisterFile, RegisterRange};
+use crate::isa::{Control, Instruction, Operation, RegisterFile};
 use crate::triage::listings::Decoded;
 use crate::units::{LaneId, LaneSet};
 
@@ -92,12 +92,10 @@ impl Operands<'_, '_> {
 
     /// EXEC behind `s_and_saveexec`, by its condition and the mask that it saved.
     fn saved(&self) -> Option<LaneSet> {
-        let (at, text) = self.past.writer(RegisterFile::Exec, 0, LaneId::default(), self.index)?;
-        let (mnemonic, operands) = text.split_once(char::is_whitespace)?;
-        let (saved, condition) =
-            operands.split_once(',').filter(|_| mnemonic.starts_with("s_and_saveexec_b"))?;
-        let [saved, condition] = [saved, condition].map(|text| RegisterRange::parse(text.trim()));
-        let (saved, condition) = (saved?, condition?);
+        let (at, one) = self.past.writer(RegisterFile::Exec, 0, LaneId::default(), self.index)?;
+        let save = one.computations().find(|of| of.operation == Operation::And)?;
+        let [condition, ..] = save.sources;
+        let (saved, condition) = (save.saved?, condition.register()?);
         let dword = |index: u16| {
             let number = saved.first.checked_add(index)?;
             self.past.dword(saved.file, number, LaneId::default(), at + 1).map(u64::from)
@@ -114,15 +112,15 @@ impl Operands<'_, '_> {
         self.past.dword(file, number, lane, self.index)
     }
 
-    /// The text of the instruction that computed a dword, and a dword before it that a function chooses by the text.
+    /// The instruction that computed a dword, and a dword before it that a function chooses.
     pub(in crate::triage) fn source(
         &self,
         (file, number): (RegisterFile, u16),
         lane: LaneId,
-        choose: impl Fn(&str) -> Option<(RegisterFile, u16)>,
-    ) -> Option<(&str, (RegisterFile, u16), u32)> {
-        let (at, text) = self.past.writer(file, number, lane, self.index)?;
-        let (file, number) = choose(text)?;
-        Some((text, (file, number), self.past.dword(file, number, lane, at)?))
+        choose: impl Fn(&Instruction) -> Option<(RegisterFile, u16)>,
+    ) -> Option<(&Instruction, (RegisterFile, u16), u32)> {
+        let (at, one) = self.past.writer(file, number, lane, self.index)?;
+        let (file, number) = choose(one)?;
+        Some((one, (file, number), self.past.dword(file, number, lane, at)?))
     }
 }

@@ -1,7 +1,7 @@
 //! Jumps to addresses in registers: returns of functions, and jumps to computed addresses.
 
 use super::Node;
-use crate::isa::{Control, RegisterCopy, RegisterFile, RegisterRange};
+use crate::isa::{Computation, Control, Operation, RegisterCopy, RegisterFile, RegisterRange};
 use crate::triage::listings::{Decoded, Listing};
 use crate::units::LaneId;
 
@@ -24,8 +24,8 @@ pub(super) fn is_jump(one: &Decoded) -> bool {
 /// registers does if nothing but a copy or a spilled copy of the return address is ever written there.
 fn returns(listing: &Listing, jump: usize) -> bool {
     let all = &listing.instructions;
-    let operand = all.get(jump).and_then(|one| one.text.split_whitespace().nth(1));
-    let Some(to) = operand.and_then(RegisterRange::parse).filter(|to| to.count == 2) else { return false };
+    let operand = all.get(jump).and_then(|one| one.named_registers().next());
+    let Some(to) = operand.filter(|to| to.count == 2) else { return false };
     let writes = |one: &Decoded, half: RegisterRange| {
         one.effects.as_ref().is_ok_and(|of| of.writes.iter().any(|write| write.range.overlaps(half)))
     };
@@ -35,7 +35,7 @@ fn returns(listing: &Listing, jump: usize) -> bool {
         match to == RETURN {
             true => {
                 let last = all.iter().take(jump).rev().find(|one| writes(one, part));
-                last.is_none_or(|one| is_call(one) || one.text.starts_with("v_readlane_b32") || is_move(one))
+                last.is_none_or(|one| is_call(one) || is_moved(one))
             }
             false => {
                 let mut copies = writers.clone();
@@ -49,8 +49,10 @@ fn is_call(one: &Decoded) -> bool {
     one.effects.as_ref().is_ok_and(|of| of.control == Control::Call)
 }
 
-fn is_move(one: &Decoded) -> bool {
-    one.text.starts_with("s_mov_b")
+/// Whether a value moves to a scalar register.
+fn is_moved(one: &Decoded) -> bool {
+    let is_move = |of: &Computation| matches!(of.operation, Operation::Move | Operation::ReadLane);
+    one.computations().any(|of| is_move(&of) && of.to.is_some_and(|to| !to.file.is_vector()))
 }
 
 /// Whether an instruction writes a half of the return address.
@@ -61,12 +63,12 @@ fn is_copy(listing: &Listing, one: &Decoded, half: u16) -> bool {
     if copies.iter().filter_map(of_half).any(|to| !to.file.is_vector()) {
         return true;
     }
-    let operands: Vec<&str> = one.text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
-    match operands.as_slice() {
-        ["v_readlane_b32", _, from, lane] => {
-            let saved = format!("v_writelane_b32 {from}, s{number}, {lane}");
-            listing.instructions.iter().any(|one| one.text == saved)
-        }
-        _ => false,
-    }
+    let lane_of = |one: &Decoded, operation: Operation| {
+        let of = one.computations().find(|of| of.operation == operation)?;
+        let [source, lane, _] = of.sources;
+        Some((of.to?, source.register()?, lane.constant()?))
+    };
+    let Some((_, from, lane)) = lane_of(one, Operation::ReadLane) else { return false };
+    let saved = RegisterRange::new(RETURN.file, number, 1);
+    listing.instructions.iter().any(|one| lane_of(one, Operation::WriteLane) == Some((from, saved, lane)))
 }

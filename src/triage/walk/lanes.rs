@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::Node;
 use super::look::EXEC;
 use super::recover::{First, Past};
-use crate::isa::{ExecBefore, ExecChange, RegisterRange, exec_before, exec_change};
+use crate::isa::{ExecBefore, ExecChange, RegisterFile, RegisterRange};
 use crate::units::{LaneId, LaneSet, WaveSize};
 
 /// Bounds of EXEC before an instruction.
@@ -125,8 +125,8 @@ impl Past<'_, '_> {
         }
         for pair in runs.windows(2) {
             let [run, next] = pair else { continue };
-            if let (Some(before), Some((text, _))) = (at(run.end), self.effects(run.end)) {
-                let (least, most) = match exec_change(text) {
+            if let (Some(before), Some((one, _))) = (at(run.end), self.effects(run.end)) {
+                let (least, most) = match one.exec_change() {
                     ExecChange::Narrows => (LaneSet::EMPTY, before.most),
                     ExecChange::Widens => (before.least, self.all()),
                     ExecChange::Other => (LaneSet::EMPTY, self.all()),
@@ -157,13 +157,13 @@ impl Past<'_, '_> {
 
     /// EXEC before an instruction that writes it.
     fn before(&self, at: usize, after: Lanes) -> Lanes {
-        let Some((text, _)) = self.effects(at) else { return Lanes::unknown(self.all()) };
-        let by_change = match exec_change(text) {
+        let Some((one, _)) = self.effects(at) else { return Lanes::unknown(self.all()) };
+        let by_change = match one.exec_change() {
             ExecChange::Narrows => Lanes { least: after.least, most: self.all() },
             ExecChange::Widens => Lanes { least: LaneSet::EMPTY, most: after.most },
             ExecChange::Other => Lanes::unknown(self.all()),
         };
-        let by_mask = match exec_before(text) {
+        let by_mask = match one.exec_before() {
             ExecBefore::Saved(range) => self.mask(range, at + 1).map(Lanes::known),
             ExecBefore::WithinOr(range) => {
                 self.mask(range, at).map(|mask| Lanes { most: after.most.or(mask), ..after })
@@ -195,14 +195,16 @@ impl Past<'_, '_> {
 
     /// Whether a branch shows that no lane was active: the path continues where only such waves go.
     fn is_empty(&self, at: usize) -> bool {
-        let (Some((text, _)), Some(node)) = (self.effects(at), self.nodes.get(at)) else { return false };
+        let (Some((one, _)), Some(node)) = (self.effects(at), self.nodes.get(at)) else { return false };
+        let Some(branch) = one.branch_condition().filter(|of| of.file == RegisterFile::Exec) else {
+            return false;
+        };
         let Some(follows) = self.nodes.get(at + 1).or(self.pc.as_ref()) else { return false };
         let is_next = *follows == Node { index: node.index + 1, ..*node };
-        let target = self.walk.decoded(*node).and_then(|one| one.target);
-        let is_target = self.walk.decoded(*follows).is_some_and(|one| Some(one.address) == target);
+        let is_target = self.walk.decoded(*follows).is_some_and(|of| Some(of.address) == one.target);
         match is_target {
-            true => text.starts_with("s_cbranch_execz") && !is_next,
-            false => text.starts_with("s_cbranch_execnz") && is_next,
+            true => !branch.is_set && !is_next,
+            false => branch.is_set && is_next,
         }
     }
 

@@ -5,8 +5,8 @@ use super::registers::{Registers, Surviving, Writes};
 use super::{Candidate, Node, Paths, Step, Way, private};
 use crate::arch::Generation;
 use crate::isa::{
-    Access, AddressError, Control, ExecBefore, LaneAccess, LaneAddress, ReadRegister, RegisterFile,
-    RegisterRange, WaveContext, exec_before, named_registers,
+    Access, AddressError, BranchCondition, Control, ExecBefore, Instruction, LaneAccess, LaneAddress,
+    Operation, ReadRegister, RegisterFile, RegisterRange, WaveContext,
 };
 use crate::triage::{AddressOf, UnknownAddressCause, UnknownLanes};
 use crate::units::{LaneId, LaneSet};
@@ -135,14 +135,14 @@ impl Paths {
                 continue;
             };
             let scc = || self.scc_before(step.node, registers, &writes);
-            if !is_possible(step, &one.text, exec, scc, registers, &writes) {
+            if !is_possible(step, one.branch_condition(), exec, scc, registers, &writes) {
                 return None;
             }
             if self.passes_callee(step, effects) {
                 clobbered().for_each(|range| writes.push(range, all, one.address));
             }
             let before = if effects.writes.iter().any(|write| write.range.overlaps(EXEC)) {
-                previous(&one.text, one.address, exec, registers, &writes)
+                previous(one, exec, registers, &writes)
             } else {
                 exec
             };
@@ -197,9 +197,8 @@ impl Paths {
             let Ok(effects) = &one.effects else { return false };
             let is_taken = one.target == Some(next.address);
             let is_followed = node == Node { index: before.index + 1, ..before };
-            let mnemonic = one.text.split_whitespace().next().unwrap_or_default();
             let scc = || self.scc_before(before, registers, &writes);
-            if is_taken != is_followed && !agrees_with_scc(mnemonic, is_taken, scc) {
+            if is_taken != is_followed && !agrees_with_scc(one.branch_condition(), is_taken, scc) {
                 return true;
             }
             for write in &effects.writes {
@@ -222,9 +221,10 @@ impl Paths {
                 let is_kept = |range: &RegisterRange| {
                     !writes.has(*range) && !between.iter().any(|of: &RegisterRange| of.overlaps(*range))
                 };
-                let is_comparison = one.text.starts_with("s_cmp_") || one.text.starts_with("s_cmpk_");
-                let has_values = is_comparison && named_registers(&one.text).iter().all(is_kept);
-                return has_values.then(|| registers.compared(&one.text))?;
+                let is_comparison =
+                    one.computations().any(|of| matches!(of.operation, Operation::Compare(..)));
+                let has_values = is_comparison && one.named_registers().all(|range| is_kept(&range));
+                return has_values.then(|| registers.compared(one))?;
             }
             if effects.control != Control::Next {
                 return None;
@@ -236,10 +236,10 @@ impl Paths {
 
     /// Whether vector instructions may have written other registers than their texts show.
     fn may_index(&self, registers: &Registers<'_>) -> bool {
-        let is_index = |text: &str| text.starts_with("s_set_gpr_idx_");
+        let is_index = |one: &Instruction| one.mnemonic().starts_with("s_set_gpr_idx_");
         let has_index = self.graph.listings.iter().any(|listing| {
             let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
-            has_mode && listing.instructions.iter().any(|one| is_index(&one.text))
+            has_mode && listing.instructions.iter().any(|one| is_index(one))
         });
         let mode = registers.dword(RegisterFile::Mode, 0, LaneId::default());
         has_index && mode.is_none_or(|mode| mode & INDEX_MODE != 0)
@@ -261,16 +261,16 @@ pub(super) fn clobbered() -> impl Iterator<Item = RegisterRange> {
 }
 
 /// EXEC before an instruction that writes it.
-fn previous(text: &str, at: u64, after: Exec, registers: &Registers<'_>, writes: &Writes) -> Exec {
+fn previous(one: &Instruction, after: Exec, registers: &Registers<'_>, writes: &Writes) -> Exec {
     let all = registers.arch().wave_size.all();
     let dwords = if registers.arch().wave_size.lanes() > 32 { 2 } else { 1 };
     let mask = |range: RegisterRange| {
         let is_kept = range.count == dwords && !writes.has(range);
         registers.lanes(range).filter(|_| is_kept).map(|lanes| lanes.and(all))
     };
-    let changed = Some(at);
-    let unknown = Exec::unknown(all, at);
-    match exec_before(text) {
+    let changed = Some(one.address);
+    let unknown = Exec::unknown(all, one.address);
+    match one.exec_before() {
         ExecBefore::Saved(range) => match mask(range) {
             Some(lanes) => Exec::known(lanes),
             None => unknown,
@@ -293,42 +293,40 @@ fn previous(text: &str, at: u64, after: Exec, registers: &Registers<'_>, writes:
 }
 
 /// Whether a branch can have gone a way by SCC; true for other branches and an unknown SCC.
-fn agrees_with_scc(mnemonic: &str, is_taken: bool, scc: impl FnOnce() -> Option<bool>) -> bool {
-    let wanted = match mnemonic {
-        "s_cbranch_scc0" => false,
-        "s_cbranch_scc1" => true,
-        _ => return true,
-    };
-    scc().is_none_or(|scc| (scc == wanted) == is_taken)
+fn agrees_with_scc(
+    branch: Option<BranchCondition>,
+    is_taken: bool,
+    scc: impl FnOnce() -> Option<bool>,
+) -> bool {
+    let Some(branch) = branch.filter(|of| of.file == RegisterFile::Scc) else { return true };
+    scc().is_none_or(|scc| (scc == branch.is_set) == is_taken)
 }
 
 /// Whether a branch can have gone the way of a step, by EXEC, VCC and SCC.
 fn is_possible(
     step: &Step,
-    text: &str,
+    branch: Option<BranchCondition>,
     exec: Exec,
     scc: impl FnOnce() -> Option<bool>,
     registers: &Registers<'_>,
     writes: &Writes,
 ) -> bool {
-    let mnemonic = text.split_whitespace().next().unwrap_or_default();
-    let Some(condition) = mnemonic.strip_prefix("s_cbranch_") else { return true };
-    if !agrees_with_scc(mnemonic, step.is_taken, scc) {
+    let Some(condition) = branch else { return true };
+    if !agrees_with_scc(branch, step.is_taken, scc) {
         return false;
     }
     let vcc = || registers.lanes(VCC).filter(|_| !writes.has(VCC));
     // Whether the lanes are known to be empty; `None`: either is possible.
-    let is_empty = match condition {
-        "execz" | "execnz" => match exec.changed {
+    let is_empty = match condition.file {
+        RegisterFile::Exec => match exec.changed {
             _ if exec.lanes.is_empty() => Some(true),
             None => Some(false),
             Some(_) => None,
         },
-        "vccz" | "vccnz" => vcc().map(LaneSet::is_empty),
+        RegisterFile::Vcc => vcc().map(LaneSet::is_empty),
         _ => None,
     };
-    let taken_if_empty = condition.ends_with("cz");
-    is_empty.is_none_or(|is_empty| (is_empty == taken_if_empty) == step.is_taken)
+    is_empty.is_none_or(|is_empty| (is_empty != condition.is_set) == step.is_taken)
 }
 
 fn collected(way: Way, exec: Exec, found: Vec<LaneAccess>, writes: &Writes) -> Look {

@@ -175,9 +175,9 @@ impl Paths {
     }
 
     /// The text of an instruction of unknown effects.
-    pub(super) fn undecoded(&self, at: u64) -> Option<&str> {
+    pub(super) fn undecoded(&self, at: u64) -> Option<String> {
         let mut found = self.graph.listings.iter().filter_map(|of| of.instructions.get(of.index(at)?));
-        found.find(|one| one.effects.is_err()).map(|one| one.text.as_str())
+        found.find(|one| one.effects.is_err()).map(|one| one.text().into_owned())
     }
 
     /// Whether an instruction leaves the code of the paths by a jump, and they continue behind its return.

@@ -11,7 +11,7 @@ use super::recover::Past;
 use super::registers::Registers;
 use super::{Paths, Way};
 use crate::arch::{RegId, WaveArch};
-use crate::isa::{Access, Direction, Form, RegisterFile, RegisterRange, addends};
+use crate::isa::{Access, Direction, Form, RegisterFile, RegisterRange};
 use crate::triage::Suspect;
 use crate::units::LaneId;
 
@@ -141,11 +141,11 @@ fn leaves(past: &Past<'_, '_>, of: Dword, lane: LaneId) -> Option<Vec<Dword>> {
             found.push((file, number, index));
             continue;
         };
-        let (text, effects) = past.effects(at)?;
+        let (one, effects) = past.effects(at)?;
         let is_load = effects.access.as_ref().is_some_and(|of| of.direction == Direction::Load);
-        if is_load || KEEPERS.iter().any(|keeper| text.starts_with(keeper)) {
+        if is_load || KEEPERS.iter().any(|keeper| one.mnemonic().starts_with(keeper)) {
             found.push((file, number, index));
-        } else if let Some(addends) = addends(text, (file, number)) {
+        } else if let Some(addends) = one.addends((file, number)) {
             open.extend(addends.into_iter().map(|(file, number)| (file, number, at)));
         }
     }

@@ -19,8 +19,8 @@ use super::registers::Registers;
 use super::{Node, Paths, Way, private};
 use crate::arch::SpaceScope;
 use crate::isa::{
-    Access, Control, Direction, Effects, Family, LaneAccess, LaneAddress, ReadOperand, ReadRegister,
-    RegisterFile, RegisterRange, WaveContext, condition, value,
+    Access, Control, Direction, Effects, Family, Instruction, LaneAccess, LaneAddress, Operation,
+    ReadOperand, ReadRegister, RegisterFile, RegisterRange, WaveContext,
 };
 use crate::session::MemoryAddress;
 use crate::session::address::GLOBAL;
@@ -115,9 +115,10 @@ fn is_left(walk: &Paths, nodes: &[Node], at: usize) -> bool {
 }
 
 /// The only lane that an instruction writes.
-fn written_lane(text: &str) -> Option<u8> {
-    let rest = text.strip_prefix("v_writelane_b32")?;
-    rest.rsplit(',').next()?.trim().parse().ok()
+fn written_lane(one: &Instruction) -> Option<u8> {
+    let write = one.computations().find(|of| of.operation == Operation::WriteLane)?;
+    let [_, lane, _] = write.sources;
+    u8::try_from(lane.constant()?).ok()
 }
 
 impl<'a, 'r> Past<'a, 'r> {
@@ -155,8 +156,8 @@ impl<'a, 'r> Past<'a, 'r> {
         access: usize,
         registers: &'a Registers<'r>,
     ) -> Self {
-        let texts = nodes.iter().filter_map(|node| walk.decoded(*node));
-        let by_lane = texts.filter(|one| written_lane(&one.text).is_some());
+        let all = nodes.iter().filter_map(|node| walk.decoded(*node));
+        let by_lane = all.filter(|one| written_lane(one).is_some());
         let by_lane = by_lane.filter_map(|one| one.effects.as_ref().ok()).flat_map(|of| &of.writes);
         let by_lane = by_lane.map(|write| write.range.first).collect();
         let is_left = (0..nodes.len()).map(|at| is_left(walk, &nodes, at)).collect();
@@ -232,7 +233,7 @@ impl<'a, 'r> Past<'a, 'r> {
         number: u16,
         lane: LaneId,
         index: usize,
-    ) -> Option<(usize, &str)> {
+    ) -> Option<(usize, &Instruction)> {
         match self.origin(file, number, lane, index) {
             Origin::At(at) => Some((at, self.effects(at)?.0)),
             Origin::Pc | Origin::Start | Origin::Unknown => None,
@@ -244,9 +245,9 @@ impl<'a, 'r> Past<'a, 'r> {
         private::is_private(access, &self.registers_at(index))
     }
 
-    pub(super) fn effects(&self, index: usize) -> Option<(&str, &Effects)> {
+    pub(super) fn effects(&self, index: usize) -> Option<(&Instruction, &Effects)> {
         let one = self.walk.decoded(*self.nodes.get(index)?)?;
-        Some((one.text.as_str(), one.effects.as_ref().ok()?))
+        Some((&one.code, one.effects.as_ref().ok()?))
     }
 
     /// Takes steps of this access and of the answer; `None`: too few are left.
@@ -346,14 +347,14 @@ impl<'a, 'r> Past<'a, 'r> {
 
     /// The write of an instruction to a dword in a lane.
     fn write(&self, at: usize, range: RegisterRange, lane: LaneId) -> WriteKind {
-        let Some((text, effects)) = self.effects(at) else { return WriteKind::Unknown };
+        let Some((one, effects)) = self.effects(at) else { return WriteKind::Unknown };
         if self.is_left.get(at) == Some(&true) && clobbered().any(|of| of.overlaps(range)) {
             return WriteKind::Unknown;
         }
         let Some(write) = effects.writes.iter().find(|write| write.range.overlaps(range)) else {
             return WriteKind::None;
         };
-        match written_lane(text) {
+        match written_lane(one) {
             Some(written) if written == lane.0 => return WriteKind::Whole,
             Some(_) => return WriteKind::None,
             None => {}
@@ -405,19 +406,19 @@ impl<'a, 'r> Past<'a, 'r> {
     }
 
     fn condition(&self, at: usize, lane: LaneId) -> Option<bool> {
-        let (text, _) = self.effects(at)?;
+        let (one, _) = self.effects(at)?;
         let depth = self.depth.get().checked_sub(1)?;
         self.depth.set(depth);
-        let found = condition(text, lane, &self.registers_at(at));
+        let found = one.condition(lane, &self.registers_at(at));
         self.depth.set(depth + 1);
         found
     }
 
     fn written(&self, at: usize, file: RegisterFile, number: u16, lane: LaneId) -> Option<u32> {
-        let (text, effects) = self.effects(at)?;
+        let (one, effects) = self.effects(at)?;
         match &effects.access {
             Some(access) => self.loaded(at, access, (file, number), lane),
-            None => value(text, (file, number), lane, &self.registers_at(at)),
+            None => one.value((file, number), lane, &self.registers_at(at)),
         }
     }
 
@@ -557,15 +558,15 @@ impl ReadOperand for Before<'_, '_, '_> {
         let number = mask.first.checked_add(u16::from(lane.0 / 32))?;
         let writer = match past.origin(mask.file, number, LaneId::default(), self.index) {
             // A scalar instruction's condition is SCC.
-            Origin::At(at) => past.effects(at).map(|(text, _)| (at, text)),
+            Origin::At(at) => past.effects(at).map(|(one, _)| (at, one.mnemonic())),
             Origin::Pc | Origin::Start | Origin::Unknown => None,
         };
-        match writer.filter(|(_, text)| text.starts_with("v_") && !text.starts_with("v_read")) {
-            Some((at, text)) => match past.is_active(at, lane) {
+        match writer.filter(|(_, name)| name.starts_with("v_") && !name.starts_with("v_read")) {
+            Some((at, name)) => match past.is_active(at, lane) {
                 Some(true) => past.condition(at, lane),
                 // A comparison writes 0 for inactive lanes.
-                Some(false) => text.starts_with("v_cmp").then_some(false),
-                None => past.condition(at, lane).filter(|holds| !holds && text.starts_with("v_cmp")),
+                Some(false) => name.starts_with("v_cmp").then_some(false),
+                None => past.condition(at, lane).filter(|holds| !holds && name.starts_with("v_cmp")),
             },
             None => {
                 Some(past.dword(mask.file, number, LaneId::default(), self.index)? >> (lane.0 % 32) & 1 == 1)
@@ -579,7 +580,7 @@ impl ReadOperand for Before<'_, '_, '_> {
 
     fn next(&self) -> Option<u64> {
         let one = self.past.walk.decoded(*self.past.nodes.get(self.index)?)?;
-        one.address.checked_add(one.size)
+        Some(one.end())
     }
 
     fn scc(&self) -> Option<bool> {

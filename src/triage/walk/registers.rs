@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::launch::Launches;
 use super::work::Work;
 use crate::arch::WaveArch;
-use crate::isa::{ReadRegister, RegisterFile, RegisterRange, condition};
+use crate::isa::{Instruction, ReadRegister, RegisterFile, RegisterRange};
 use crate::session::Inspect;
 use crate::triage::registers::WaveRegisters;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveId};
@@ -49,8 +49,8 @@ impl<'a> Registers<'a> {
     }
 
     /// The result of a scalar comparison with the registers at the PC.
-    pub(super) fn compared(&self, text: &str) -> Option<bool> {
-        condition(text, LaneId::default(), &self.at_pc)
+    pub(super) fn compared(&self, one: &Instruction) -> Option<bool> {
+        one.condition(LaneId::default(), &self.at_pc)
     }
 
     /// EXEC at the PC, if captured.

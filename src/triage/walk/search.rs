@@ -10,7 +10,7 @@ use super::{
     Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_VISITS, MAX_WAYS, Node, Paths, Step, Way,
     jumps,
 };
-use crate::isa::{Access, Control, RegisterRange, named_registers};
+use crate::isa::{Access, Control, RegisterRange};
 use crate::triage::listings::{Decoded, Listing};
 
 /// Maximum number of entered calls: a function that calls itself would be entered without an end.
@@ -308,7 +308,7 @@ impl Graph {
     /// its address depend on the path. Past the number of visits both are assumed.
     fn paths_to(&self, pc: Node, access: Node, visits: &mut usize) -> (bool, bool) {
         let one = self.decoded(access);
-        let mut named = one.map(|one| named_registers(&one.text)).unwrap_or_default();
+        let mut named = one.map(|one| one.named_registers().collect::<Vec<_>>()).unwrap_or_default();
         let of_access = one.and_then(|one| one.effects.as_ref().ok()?.access.as_ref());
         named.extend(of_access.map(Access::address_registers).unwrap_or_default());
         let mut seen = HashSet::new();
@@ -347,7 +347,7 @@ impl Graph {
     /// Jumps to computed addresses, and instructions after which the wave may skip others (VSKIP of GFX9).
     fn hidden(&self) -> impl Iterator<Item = Gap> + '_ {
         let all = self.listings.iter().flat_map(|listing| &listing.instructions);
-        let skips = all.filter(|one| one.text.starts_with("s_setvskip"));
+        let skips = all.filter(|one| one.mnemonic() == "s_setvskip");
         let jumps = self.jumps.iter().filter_map(|node| self.decoded(*node));
         jumps.chain(skips).map(|one| Gap::Jump(one.address))
     }

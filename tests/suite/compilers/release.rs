@@ -167,7 +167,7 @@ fn wave(session: &Session, ordinal: usize, kernel: &Kernel, pc: u64, gpu: &str) 
     let bounds = listing.function.as_ref().unwrap();
     assert_eq!((&*bounds.name, bounds.start), (&*kernel.demangled, LOAD + kernel.entry), "{about}");
     let ours: BTreeMap<u64, String> =
-        listing.instructions.iter().map(|one| (one.address.0 - LOAD, one_line(&one.text))).collect();
+        listing.instructions.iter().map(|one| (one.address.0 - LOAD, one_line(&one.code.text()))).collect();
     let marked: Vec<_> = listing.instructions.iter().filter(|one| one.is_pc).collect();
     assert_eq!(marked.len(), 1, "{about}");
     assert_eq!(marked[0].address.0, LOAD + pc, "{about}");

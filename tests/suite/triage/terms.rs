@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
-use lanescope::arch::{Processor, WaveArch};
-use lanescope::isa::{self, LaneAddress, ReadRegister, RegisterFile, WaveContext};
+use lanescope::arch::WaveArch;
+use lanescope::isa::{LaneAddress, Machine, ReadRegister, RegisterFile, WaveContext};
 use lanescope::session::{DumpFacts as _, MemoryAddress, Session, Storage as _, Waves as _};
 use lanescope::triage::{AddressOf, Pattern, SourceAt, Suspect, describe};
 use lanescope::units::{Address, LaneId, LaneSet, WaveId};
@@ -61,8 +61,8 @@ fn suspect(
     line: Option<&str>,
 ) -> Option<Suspect> {
     let arch = session.kind();
-    let generation = Processor::named(&case.gpu).unwrap().generation;
-    let decoded = isa::decode(&access.text, generation).unwrap().access.unwrap();
+    let machine = Machine { processor: case.gpu.clone(), wave_size: arch.wave_size };
+    let decoded = machine.said(0, 4, &access.text, None).effects().unwrap().access.unwrap();
     let lanes = access.lanes.iter().fold(LaneSet::EMPTY, |set, lane| set.or(LaneSet::one(LaneId(*lane))));
     let apertures: HashMap<_, _> = arch
         .target

@@ -1,7 +1,8 @@
 //! Memory instructions: offsets, cache policies, formats, images and exports.
 
 use super::{Printer, Text};
-use crate::effects::{Encoding, Flags};
+use crate::decode::Instruction;
+use crate::effects::{Effects, Encoding, Flags};
 use crate::table::{Role, Section as S};
 use std::fmt;
 
@@ -12,20 +13,9 @@ const TARGETS: usize = 4;
 
 pub(super) fn printer(name: &str) -> Option<Printer> {
     Some(match name {
-        "printOffset" => |t, at, _| {
-            let is_buffer = matches!(t.effects.encoding, Encoding::Mubuf | Encoding::Mtbuf);
-            let bits = if t.gpu.family == 12 && is_buffer { 24 } else { 0 };
-            t.offset(at, bits)
-        },
-        "printFlatOffset" => |t, at, _| {
-            let is_signed =
-                t.gpu.family == 12 || matches!(t.effects.encoding, Encoding::Global | Encoding::Scratch);
-            let bits = match t.gpu.family {
-                10 => 12,
-                12 => 24,
-                _ => 13,
-            };
-            t.offset(at, if is_signed { bits } else { 0 })
+        "printOffset" | "printFlatOffset" => |t, at, _| match t.i.offset_at(at, &t.effects) {
+            0 => Ok(()),
+            offset => write!(t.out, " offset:{offset}"),
         },
         "printSMEMOffset" => |t, at, _| t.hex(t.number(at)),
         "printSMRDOffset8" | "printSMRDLiteralOffset" | "printU32ImmOperand" => {
@@ -57,28 +47,52 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
     })
 }
 
-impl Text<'_, '_> {
+impl Instruction {
     /// An entry of a list of names.
-    pub(super) fn name(&self, list: usize, number: i64) -> Option<&'static str> {
-        let (table, variant) = (self.i.decoder.table, self.i.decoder.index.variant);
+    pub(super) fn listed(&self, list: usize, number: i64) -> Option<&'static str> {
+        let (table, variant) = (self.decoder.table, self.decoder.index.variant);
         let list = table.range(S::EnumStarts, list * table.len(S::VariantWaves) + variant);
         let at = list.clone().nth(usize::try_from(number).ok()?)?;
         Some(table.text(S::StringStarts, S::Strings, table.u16(S::Enums, at).into()))
             .filter(|name| !name.is_empty())
     }
 
-    fn listed(&mut self, list: usize, number: i64) -> fmt::Result {
-        self.out.write_str(self.name(list, number).unwrap_or_default())
+    fn offset_at(&self, at: usize, effects: &Effects) -> i64 {
+        use Encoding::{Flat, Global, Mtbuf, Mubuf, Scratch};
+        let number = self.operand(at).and_then(|operand| operand.number()).unwrap_or_default();
+        let bits = match (self.decoder.index.gpu.family, effects.encoding) {
+            (12, Mubuf | Mtbuf | Flat | Global | Scratch) => 24,
+            (10, Global | Scratch) => 12,
+            (_, Global | Scratch) => 13,
+            _ => return number & 0xffff,
+        };
+        number << (64 - bits) >> (64 - bits)
     }
 
-    /// An offset of a signed field with this many bits, or of 16 bits.
-    fn offset(&mut self, at: usize, bits: u32) -> fmt::Result {
-        let number = self.number(at) as u32;
-        match (number, bits) {
-            (0, _) => Ok(()),
-            (_, 0) => write!(self.out, " offset:{}", number & 0xffff),
-            _ => write!(self.out, " offset:{}", (number << (32 - bits)).cast_signed() >> (32 - bits)),
+    /// The constant offset of a memory instruction, in bytes, or in elements for those with two offsets; 0 without one.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        const OFFSET: Role = Role::named("offset");
+        match (self.effects(), self.position(OFFSET)) {
+            (Some(effects), Some(at)) if effects.encoding == Encoding::Smem => {
+                self.operand(at).and_then(|operand| operand.number()).unwrap_or_default()
+            }
+            (Some(effects), Some(at)) => self.offset_at(at, &effects),
+            _ => 0,
         }
+    }
+
+    /// The name of a buffer's format in the instruction: `[BUF_FMT_32_FLOAT]`; `None`: the default.
+    #[must_use]
+    pub fn buffer_format(&self) -> Option<&'static str> {
+        let number = self.operand_of(const { Role::named("format") })?.number()?;
+        self.listed(FORMATS, number)?.strip_prefix(" format:")
+    }
+}
+
+impl Text<'_, '_> {
+    fn listed(&mut self, list: usize, number: i64) -> fmt::Result {
+        self.out.write_str(self.i.listed(list, number).unwrap_or_default())
     }
 
     fn export(&mut self, at: usize, source: usize) -> fmt::Result {

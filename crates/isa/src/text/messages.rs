@@ -1,7 +1,9 @@
 //! Operands of 16 bits with a syntax of their own: waits, messages, hardware registers, swizzles, dependencies.
 
 use super::{Printer, Text};
+use crate::decode::Instruction;
 use crate::index::extract;
+use crate::table::Role;
 use std::fmt::{self, Write};
 
 /// Lists of names in the table, as the script numbers them.
@@ -11,7 +13,9 @@ const VERSIONS: usize = 5;
 
 pub(super) fn printer(name: &str) -> Option<Printer> {
     Some(match name {
-        "printSWaitCnt" => |t, at, _| t.wait(t.number(at)),
+        "printSWaitCnt" => {
+            |t, _, _| t.parts(&t.i.wait_counts().map(|(name, count, most)| (name, count.into(), most.into())))
+        }
         "printSDelayALU" => |t, at, _| t.delay(t.number(at)),
         "printDepCtr" => |t, at, _| t.dependencies(t.number(at)),
         "printHwreg" => |t, at, _| t.hardware_register(t.number(at)),
@@ -37,6 +41,26 @@ pub(super) fn printer(name: &str) -> Option<Printer> {
     })
 }
 
+impl Instruction {
+    const SIMM16: Role = Role::named("simm16");
+
+    /// The hardware register of `s_getreg` and `s_setreg`: `HW_REG_MODE`; `None`: it has no name.
+    #[must_use]
+    pub fn hardware_register(&self) -> Option<&'static str> {
+        self.listed(HARDWARE_REGISTERS, self.operand_of(Self::SIMM16)?.number()? & 63)
+    }
+
+    /// The counters of `s_waitcnt`, with the number of operations that may be outstanding and the most that the field holds.
+    #[must_use]
+    pub fn wait_counts(&self) -> [(&'static str, u16, u16); 3] {
+        let bits = self.operand_of(Self::SIMM16).and_then(|operand| operand.number()).unwrap_or_default();
+        self.decoder.index.gpu.counters().map(|(name, pieces)| {
+            let count = |word| extract(word, pieces.iter().copied()) as u16;
+            (name, count(u128::from(bits as u16)), count(u128::MAX))
+        })
+    }
+}
+
 impl Text<'_, '_> {
     /// Parts with their names, those that differ from the usual number, or all if none differs.
     fn parts(&mut self, parts: &[(&str, i64, i64)]) -> fmt::Result {
@@ -49,14 +73,6 @@ impl Text<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    fn wait(&mut self, bits: i64) -> fmt::Result {
-        let bits = u128::from(bits as u16);
-        self.parts(&self.gpu.counters().map(|(name, pieces)| {
-            let count = |word| extract(word, pieces.iter().copied()).cast_signed();
-            (name, count(bits), count(u128::MAX))
-        }))
     }
 
     fn delay(&mut self, bits: i64) -> fmt::Result {
@@ -117,7 +133,7 @@ impl Text<'_, '_> {
     fn hardware_register(&mut self, bits: i64) -> fmt::Result {
         let (number, offset, size) = (bits & 63, bits >> 6 & 31, (bits >> 11 & 31) + 1);
         self.out.write_str("hwreg(")?;
-        match self.name(HARDWARE_REGISTERS, number) {
+        match self.i.listed(HARDWARE_REGISTERS, number) {
             Some(name) => self.out.write_str(name)?,
             None => write!(self.out, "{number}")?,
         }
@@ -135,7 +151,7 @@ impl Text<'_, '_> {
         let (number, operation, stream) =
             if is_11 { (bits & 0xff, 0, 0) } else { (bits & 15, bits >> 4 & 7, bits >> 8 & 3) };
         let encoded = number | operation << 4 | stream << 8;
-        let name = self.name(MESSAGES, number);
+        let name = self.i.listed(MESSAGES, number);
         // The operation's name, and whether it has a stream.
         let part: Option<(Option<&str>, bool)> = match number {
             _ if is_11 => Some((None, false)),
@@ -216,7 +232,7 @@ impl Text<'_, '_> {
         let flags = flags.into_iter().filter(|(bit, _)| bits & bit != 0);
         // Each flag but the last one is in parentheses with what is before it.
         flags.clone().skip(1).try_for_each(|_| self.out.write_char('('))?;
-        match self.name(VERSIONS, bits & 0x1fff) {
+        match self.i.listed(VERSIONS, bits & 0x1fff) {
             Some(name) => self.out.write_str(name)?,
             None => write!(self.out, "{}", bits & 0x1fff)?,
         }

@@ -48,6 +48,20 @@ impl Instruction {
     }
 }
 
+impl Instruction {
+    /// Whether the text always has a word: `offen`, `lds`, `gds`.
+    #[must_use]
+    pub fn has_word(&self, word: &str) -> bool {
+        let table = self.decoder.table;
+        let mut items = self.form(1).map_or(0..0, |template| table.range(S::TemplateStarts, template));
+        items.any(|item| {
+            let printer = table.text(S::PrinterStarts, S::Printers, table.u8(S::Items, 2 * item).into());
+            let text = table.text(S::StringStarts, S::Strings, table.u16(S::ItemStrings, item).into());
+            printer == "text" && text.split(' ').any(|known| known == word)
+        })
+    }
+}
+
 impl fmt::Display for ItemText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let effects = self.instruction.effects();

@@ -52,15 +52,9 @@ impl Format {
         }
     }
 
-    /// The value of a constant operand as LLVM prints it; hexadecimal digits are the bits of the value, of 64 bits the
-    /// high half.
-    pub(super) fn constant(self, text: &str) -> Option<Float> {
-        if text.contains('.') {
-            return text.parse().ok().map(Float::of);
-        }
-        let bits = crate::isa::number(text)?;
+    /// The value of a constant with those bits.
+    pub(super) fn constant(self, bits: i64) -> Option<Float> {
         match self {
-            Self::F64 if text.contains("0x") => self.value(&[0, bits as u32]),
             Self::F64 => self.value(&[bits as u32, (bits >> 32) as u32]),
             _ => self.value(&[bits as u32]),
         }

@@ -6,7 +6,7 @@ mod float;
 use float::{Float, Format, Raise, can_raise, operation, raises};
 
 use super::{innermost, source_at};
-use crate::isa::{ReadRegister as _, RegisterFile, RegisterRange};
+use crate::isa::{Input, Instruction, ReadRegister as _, RegisterFile, RegisterRange};
 use crate::session::{Inspect, WaveInfo};
 use crate::triage::listings::{CodeAt, Decoded, Listings};
 use crate::triage::registers::{WaveRegisters, apertures};
@@ -111,13 +111,17 @@ fn candidates(
     let all = info.kind.wave_size.all();
     let each = paths.executed(MAX_DISTANCE).into_iter().filter_map(|executed| {
         let one = paths.text_of(&executed)?;
-        let halves = raising(&one.text, exceptions);
+        let halves: Vec<(usize, &str)> = one
+            .mnemonics()
+            .enumerate()
+            .filter(|(_, half)| exceptions.iter().any(|name| can_raise(half, name)))
+            .collect();
         if halves.is_empty() {
             return None;
         }
         let ways = paths.operands(&executed, &registers);
         let mut verdicts = ways.iter().map(|way| {
-            let each = halves.iter().map(|half| verdict(one, half, way, all, exceptions));
+            let each = halves.iter().map(|(at, half)| verdict(one, (*at, *half), way, all, exceptions));
             each.reduce(Verdict::or).unwrap_or_default()
         });
         let mut found = verdicts.next()?;
@@ -127,7 +131,7 @@ fn candidates(
         let can = found.open.is_some() || !found.operands.is_empty();
         can.then(|| Raiser {
             address: one.address,
-            text: one.text.clone(),
+            text: one.text().into_owned(),
             file: one.file.as_ref().map(ToString::to_string),
             line: one.line,
             is_certain: executed.is_certain,
@@ -190,22 +194,16 @@ impl Verdict {
     }
 }
 
-/// The text, or the halves of a dual instruction, that can raise one of the exceptions.
-fn raising<'a>(text: &'a str, exceptions: &[&str]) -> Vec<&'a str> {
-    let halves = text.split("::").map(str::trim);
-    halves.filter(|half| exceptions.iter().any(|name| can_raise(half, name))).collect()
-}
-
-/// The lanes in which an instruction raises one of the exceptions. `all`: the lanes of a wave.
+/// The lanes in which an instruction, or that half of a pair, raises one of the exceptions. `all`: the lanes of a wave.
 fn verdict(
     one: &Decoded,
-    half: &str,
+    (at, half): (usize, &str),
     before: &Operands<'_, '_>,
     all: LaneSet,
     exceptions: &[&str],
 ) -> Verdict {
     let operation = operation(half).unwrap_or_default();
-    let sources = Source::of(half, one);
+    let sources = Operand::of(one, at, half);
     let exec = before.exec();
     let is_scalar = half.starts_with("s_") || operation.starts_with("s_");
     let lanes = match exec.unwrap_or(all) {
@@ -243,77 +241,39 @@ fn verdict(
 }
 
 /// An operand that an instruction reads as a value.
-struct Source<'a> {
-    text: &'a str,
-    register: Option<RegisterRange>,
+struct Operand {
+    input: Input,
     format: Format,
-    is_absolute: bool,
-    is_negated: bool,
-    /// Whether the instruction selects other lanes or parts of registers.
-    is_selected: bool,
 }
 
-impl<'a> Source<'a> {
-    /// The operands of an instruction, or of its half.
-    fn of(half: &'a str, one: &Decoded) -> Vec<Self> {
-        let Some((_, operands)) = half.split_once(char::is_whitespace) else { return Vec::new() };
+impl Operand {
+    /// The operands of an instruction, or of a half with that mnemonic.
+    fn of(one: &Instruction, at: usize, half: &str) -> Vec<Self> {
         let format = operation(half).and_then(Format::of_sources).unwrap_or(Format::Other);
-        let selections = ["op_sel", "_sel:", "dpp", "quad_perm", "row_", "sdwa", "v_pk_"];
-        let is_selected = selections.iter().any(|name| half.contains(name));
-        let writes = |range: RegisterRange| {
-            one.effects.as_ref().is_ok_and(|effects| effects.writes.iter().any(|write| write.range == range))
-        };
-        let source = |text: &'a str| {
-            // Modifiers follow the last operand.
-            let text = text.split_whitespace().next().unwrap_or_default();
-            let (is_negated, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-            let absolute = text.strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
-            let absolute =
-                absolute.or_else(|| text.strip_prefix("abs(").and_then(|rest| rest.strip_suffix(')')));
-            let inner = absolute.unwrap_or(text);
-            let register = RegisterRange::parse(inner);
-            // A constant has its own sign.
-            let text = if register.is_none() && is_negated { text } else { inner };
-            let is_selected = is_selected || inner.ends_with(".h") || inner.ends_with(".l");
-            Self { text, register, format, is_absolute: absolute.is_some(), is_negated, is_selected }
-        };
-        let mut all: Vec<Self> = operands.split(',').map(|text| source(text.trim())).collect();
-        let is_destination = |of: &Self| of.register.is_none_or(writes);
-        if all.first().is_some_and(is_destination) && !all.is_empty() {
-            all.remove(0);
-        }
-        if half.starts_with("v_div_scale") && all.first().is_some_and(is_destination) {
-            all.remove(0);
-        }
-        // The old destination is the addend.
-        let accumulates =
-            ["v_fmac_", "v_mac_", "v_dual_fmac_", "s_fmac_"].iter().any(|name| half.starts_with(name));
-        if accumulates && let Some(first) = operands.split(',').next() {
-            all.push(source(first.trim()));
-        }
+        let mut inputs = one.inputs(at);
         // The other source is an exponent, an index or the value to insert into.
         let with_integers = ["v_ldexp_", "v_trig_preop_", "v_cvt_pk_u8_", "v_cvt_pkaccum_u8_", "v_cvt_sr_"];
         if with_integers.iter().any(|name| half.starts_with(name)) {
-            all.truncate(1);
+            inputs.truncate(1);
         }
-        all
+        inputs.into_iter().map(|input| Self { input, format }).collect()
     }
 
     /// Why it has no value.
     fn open(&self) -> Open {
         let of_one_register =
-            |range: &RegisterRange| !self.is_selected && range.count == self.format.dwords();
-        self.register.filter(of_one_register).map_or(Open::Form, Open::Value)
+            |range: &RegisterRange| !self.input.is_selected && range.count == self.format.dwords();
+        self.input.source.register().filter(of_one_register).map_or(Open::Form, Open::Value)
     }
 
     /// The value before the instruction, with its name; without one for a constant.
     fn value(&self, before: &Operands<'_, '_>, lane: LaneId) -> Option<(String, Float)> {
-        let modified = |of: Float| of.modified(self.is_absolute, self.is_negated);
-        if self.is_selected {
+        let modified = |of: Float| of.modified(self.input.is_absolute, self.input.is_negated);
+        if self.input.is_selected {
             return None;
         }
-        let Some(range) = self.register else {
-            return Some((String::new(), modified(self.format.constant(self.text)?)));
+        let Some(range) = self.input.source.register() else {
+            return Some((String::new(), modified(self.format.constant(self.input.source.constant()?)?)));
         };
         if range.count != self.format.dwords() {
             return None;
@@ -322,8 +282,8 @@ impl<'a> Source<'a> {
         if let Some(dwords) = (0..range.count).map(dword).collect::<Option<Vec<u32>>>() {
             return Some((name(range), modified(self.format.value(&dwords)?)));
         }
-        let (text, (file, first), integer) = before.source((range.file, range.first), lane, converted)?;
-        let value = match operation(text)? {
+        let (one, (file, first), integer) = before.source((range.file, range.first), lane, converted)?;
+        let value = match operation(one.mnemonic())? {
             of if of.starts_with("cvt_f32_u32") => i64::from(integer),
             of if of.starts_with("cvt_f32_i32") => i64::from(integer.cast_signed()),
             of => {
@@ -337,13 +297,11 @@ impl<'a> Source<'a> {
 
 /// The operand of a conversion from an integer: LLVM divides integers by the reciprocal of a converted divisor, which
 /// replaces it.
-fn converted(text: &str) -> Option<(RegisterFile, u16)> {
-    let (mnemonic, operands) = text.split_once(char::is_whitespace)?;
-    let is_plain = mnemonic.ends_with("_e32") || mnemonic.ends_with("_e64");
-    let is_conversion =
-        ["v_cvt_f32_u32", "v_cvt_f32_i32", "v_cvt_f32_ubyte"].iter().any(|name| mnemonic.starts_with(name));
-    let (_, source) = operands.split_once(',').filter(|_| is_plain && is_conversion)?;
-    let range = RegisterRange::parse(source.trim())?;
+fn converted(one: &Instruction) -> Option<(RegisterFile, u16)> {
+    let names = ["v_cvt_f32_u32", "v_cvt_f32_i32", "v_cvt_f32_ubyte"];
+    let is_conversion = names.iter().any(|name| one.mnemonic().starts_with(name));
+    let [input] = one.inputs(0)[..] else { return None };
+    let range = input.source.register().filter(|_| is_conversion && !input.is_selected)?;
     (range.count == 1).then_some((range.file, range.first))
 }
 

@@ -1,7 +1,7 @@
 //! Recognition of a polling loop: a load of an address that the loop does not change, and an exit that depends on the
 //! loaded value and on no counter.
 //!
-//! Registers follow from the instructions' texts. A slot of private memory that the loop stores to is like a register:
+//! A slot of private memory that the loop stores to is like a register:
 //! unoptimised code keeps its variables there.
 
 mod steady;
@@ -101,7 +101,11 @@ fn name_slots(flow: &Flow<'_>, steps: &mut [Step]) -> Option<()> {
 
 /// The spilled registers that moves copy to the address of a step: unoptimised code keeps the addresses of its
 /// variables there. Inner `None`: the address has another source, too; outer `None`: too much work.
-fn spilled_address(flow: &Flow<'_>, steps: &[Step], at: usize) -> Option<Option<BTreeSet<String>>> {
+fn spilled_address(
+    flow: &Flow<'_>,
+    steps: &[Step],
+    at: usize,
+) -> Option<Option<BTreeSet<(RegisterRange, i64)>>> {
     let Some(step) = steps.get(at).filter(|step| step.load.is_some() || step.store.is_some()) else {
         return Some(None);
     };
@@ -120,7 +124,7 @@ fn spilled_address(flow: &Flow<'_>, steps: &[Step], at: usize) -> Option<Option<
         let Some(step) = steps.get(from).filter(|_| seen.insert(from)) else { continue };
         match &step.copies {
             Copy::Spilled => names.extend(step.reads.iter().filter_map(|item| match item {
-                Item::Spilled(names) => names.first().cloned(),
+                Item::Spilled(names) => names.first().copied(),
                 _ => None,
             })),
             Copy::Moves => enter(&mut open, &mut is_plain, from, &step.reads)?,
@@ -128,23 +132,4 @@ fn spilled_address(flow: &Flow<'_>, steps: &[Step], at: usize) -> Option<Option<
         }
     }
     Some((!is_plain && !names.is_empty()).then_some(names))
-}
-
-/// Comparisons by their part of the mnemonic, as they are and with swapped operands.
-const RELATIONS: [(&str, &str, &str); 8] = [
-    ("eq", "==", "=="),
-    ("ne", "!=", "!="),
-    ("lg", "!=", "!="),
-    ("neq", "!=", "!="),
-    ("lt", "<", ">"),
-    ("le", "<=", ">="),
-    ("gt", ">", "<"),
-    ("ge", ">=", "<="),
-];
-
-/// The comparison of an instruction: `v_cmp_ne_u32_e32 vcc, 0, v0`.
-fn relation(text: &str, is_swapped: bool) -> Option<&'static str> {
-    let mnemonic = text.split_whitespace().next()?;
-    let name = mnemonic.split('_').find_map(|part| RELATIONS.iter().find(|(name, ..)| *name == part))?;
-    Some(if is_swapped { name.2 } else { name.1 })
 }

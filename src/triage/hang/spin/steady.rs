@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::flow::Flow;
-use super::step::{implicit, read_registers};
-use crate::isa::{self, Counter, Effects, RegisterFile, RegisterRange, named_registers};
+use crate::isa::{Computation, Counter, Effects, Operation, RegisterFile, RegisterRange, Wait};
 use crate::triage::listings::Decoded;
 
 const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
@@ -31,7 +30,7 @@ pub(in crate::triage::hang) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> 
     if body.iter().any(|at| flow.leaves(*at) && !exits.contains(at)) {
         return Vec::new();
     }
-    let condition = |exit: usize| implicit(flow.at(exit)?.text.split_whitespace().next()?);
+    let condition = |exit: usize| Some(flow.at(exit)?.branch_condition()?.file);
     let files: Option<BTreeMap<usize, RegisterFile>> =
         exits.iter().map(|exit| Some((*exit, condition(*exit)?))).collect();
     let Some(files) = files else { return Vec::new() };
@@ -44,8 +43,8 @@ pub(in crate::triage::hang) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> 
             let Ok(effects) = &one.effects else { return false };
             let writes = effects.writes.iter().any(|write| write.range.file == file);
             let moves_to_itself = || {
-                let named = named_registers(&one.text);
-                one.text.starts_with("s_mov") && matches!(named.as_slice(), [to, from] if to == from)
+                let is_itself = |of: Computation| matches!((of.operation, of.sources), (Operation::Move, [from, ..]) if from.register() == of.to);
+                one.computations().any(is_itself)
             };
             !writes || moves_to_itself()
         })
@@ -69,7 +68,7 @@ pub(in crate::triage::hang) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> 
 fn may_receive(flow: &Flow<'_>, body: &[usize], file: RegisterFile) -> bool {
     let waits = |index: &usize| {
         let effects = flow.at(*index).and_then(|one| one.effects.as_ref().ok());
-        let is_scalar = |wait: &isa::Wait| matches!(wait.counter, Counter::Lgkm | Counter::Km);
+        let is_scalar = |wait: &Wait| matches!(wait.counter, Counter::Lgkm | Counter::Km);
         effects.is_none_or(|effects| effects.waits.iter().any(is_scalar))
     };
     let loads = |one: &Decoded| {
@@ -95,9 +94,9 @@ fn steady_comparison(flow: &Flow<'_>, body: &[usize], branch: usize, file: Regis
             break at;
         }
     };
-    let text = &flow.at(comparison)?.text;
-    let is_comparison = ["s_cmp_", "s_cmpk_", "v_cmp_"].iter().any(|name| text.starts_with(name));
-    let mut sources: Vec<RegisterRange> = read_registers(text, effects(comparison)?).collect();
+    let one = flow.at(comparison)?;
+    let is_comparison = ["s_cmp_", "s_cmpk_", "v_cmp_"].iter().any(|name| one.mnemonic().starts_with(name));
+    let mut sources = one.reads(effects(comparison)?);
     sources.push(EXEC);
     let mut all = body.iter().map(|at| effects(*at));
     let is_kept = all.all(|of| {

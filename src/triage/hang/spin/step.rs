@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::flow::Flow;
 use crate::isa::{
-    self, Access, Control, Direction, Effects, Family, Form, RegisterFile, RegisterRange, named_registers,
+    self, Access, Control, Direction, Effects, Family, Form, Input, Instruction, Operation, RegisterFile,
+    RegisterRange,
 };
 
 /// A register, or a slot of private memory.
@@ -13,8 +14,8 @@ pub(super) enum Item {
     Registers(RegisterRange),
     /// By the form of its address.
     Slot(Form),
-    /// By the spilled registers that hold its generic address, or one spilled register.
-    Spilled(BTreeSet<String>),
+    /// By the spilled registers that hold its generic address, or one spilled register: VGPRs with lanes.
+    Spilled(BTreeSet<(RegisterRange, i64)>),
 }
 
 impl Item {
@@ -112,27 +113,28 @@ const STEADY: [&str; 26] = [
 const CHANGING: [&str; 12] =
     ["add", "sub", "rsub", "inc", "dec", "csub", "cond_sub", "xor", "pk_add", "fadd", "append", "consume"];
 
-/// Whether an operation is arithmetic: one half of it, for two in one instruction. `text`: the instruction. An
-/// exclusive or with EXEC or with -1 inverts a mask of lanes.
-fn is_arithmetic(text: &str) -> bool {
-    text.split("::").any(|half| {
-        let half = half.trim();
-        let mnemonic = half.split_whitespace().next().unwrap_or_default();
+/// Whether an operation is arithmetic: one half of it, for two in one instruction. An exclusive or with EXEC or with -1
+/// inverts a mask of lanes.
+fn is_arithmetic(one: &Instruction) -> bool {
+    let is_mask = |of: &Input| {
+        of.source.constant() == Some(-1)
+            || of.source.register().is_some_and(|of| of.file == RegisterFile::Exec)
+    };
+    one.mnemonics().enumerate().any(|(half, mnemonic)| {
         let operation = mnemonic.split_once('_').map_or(mnemonic, |(_, operation)| operation);
         let operation = operation.strip_prefix("dual_").unwrap_or(operation);
         let is_vector = mnemonic.starts_with("v_") || mnemonic.starts_with("s_");
         let inverts = ["xor", "xnor"].iter().any(|name| operation.starts_with(name))
-            && (half.contains("exec") || half.ends_with(", -1") || half.contains(", -1,"));
+            && (operation.contains("saveexec") || one.inputs(half).iter().any(is_mask));
         let is_steady = inverts || STEADY.iter().any(|name| operation.starts_with(name));
         is_vector && !is_steady
     })
 }
 
 /// Whether an instruction reads a clock: it ends a loop as a counter does.
-fn is_clock(text: &str) -> bool {
+fn is_clock(one: &Instruction) -> bool {
     let clocks = ["s_memtime", "s_memrealtime", "s_get_shader_cycles", "s_sendmsg_rtn"];
-    let is_register = ["SHADER_CYCLES", "hwreg(29", "hwreg(30"].iter().any(|name| text.contains(name));
-    clocks.iter().any(|name| text.starts_with(name)) || text.starts_with("s_getreg") && is_register
+    clocks.iter().any(|name| one.mnemonic().starts_with(name)) || one.reads_clock()
 }
 
 /// Whether an atomic that returns changes memory in each turn by itself: an addition, but not that of a constant zero.
@@ -158,10 +160,11 @@ impl Step {
         if effects.control == Control::Call {
             return None;
         }
-        let mnemonic = decoded.text.split_whitespace().next()?;
+        let mnemonic = decoded.mnemonic();
         let operation = mnemonic.split_once('_').map_or(mnemonic, |(_, operation)| operation);
-        let mut reads: Vec<Item> = read_registers(&decoded.text, effects).map(Item::Registers).collect();
-        reads.extend(implicit(mnemonic).map(|file| Item::Registers(RegisterRange::new(file, 0, 2))));
+        let mut reads: Vec<Item> = decoded.reads(effects).into_iter().map(Item::Registers).collect();
+        let condition = decoded.branch_condition();
+        reads.extend(condition.map(|of| Item::Registers(RegisterRange::new(of.file, 0, 2))));
         let written =
             |write: &isa::Write| Write { item: Item::Registers(write.range), is_whole: !write.keeps_old };
         let mut writes: Vec<Write> = effects.writes.iter().map(written).collect();
@@ -172,13 +175,13 @@ impl Step {
             writes: Vec::new(),
             load: None,
             store: None,
-            is_arithmetic: effects.access.is_none() && is_arithmetic(&decoded.text),
-            is_counter: is_clock(&decoded.text),
+            is_arithmetic: effects.access.is_none() && is_arithmetic(decoded),
+            is_counter: is_clock(decoded),
             is_comparison: operation.starts_with("cmp") || operation.starts_with("bitcmp"),
             is_private: effects.access.as_ref().is_some_and(is_private),
             copies: copies(operation, effects),
         };
-        match spill(&decoded.text) {
+        match spill(decoded) {
             Some(slot) if operation.starts_with("readlane") => reads = vec![slot],
             Some(slot) => writes = vec![Write { item: slot, is_whole: true }],
             None => {}
@@ -218,44 +221,16 @@ fn copies(operation: &str, effects: &Effects) -> Copy {
 
 /// The lane of a VGPR that an instruction reads or writes, if its number is constant: a spilled scalar register. The
 /// registers that a spill's VGPR is copied to and from are out of view.
-fn spill(text: &str) -> Option<Item> {
-    let (mnemonic, operands) = text.split_once(char::is_whitespace)?;
-    let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
-    let (register, lane) = match operands.as_slice() {
-        [_, register, lane] if mnemonic.starts_with("v_readlane") => (register, lane),
-        [register, _, lane] if mnemonic.starts_with("v_writelane") => (register, lane),
-        _ => return None,
-    };
-    let is_constant = lane.starts_with(|letter: char| letter.is_ascii_digit());
-    is_constant.then(|| Item::Spilled(BTreeSet::from([format!("{register} lane {lane}")])))
-}
-
-/// The registers that an instruction's text names, without pure destinations.
-pub(super) fn read_registers<'a>(
-    text: &str,
-    effects: &'a Effects,
-) -> impl Iterator<Item = RegisterRange> + use<'a> {
-    let mut named = named_registers(text);
-    for write in effects.writes.iter().filter(|write| !write.keeps_old) {
-        if let Some(at) = named.iter().position(|range| *range == write.range) {
-            named.remove(at);
-        }
-    }
-    named.into_iter()
-}
-
-/// The register file that an instruction reads without naming it.
-pub(super) fn implicit(mnemonic: &str) -> Option<RegisterFile> {
-    let conditions =
-        [("_scc", RegisterFile::Scc), ("_vcc", RegisterFile::Vcc), ("_exec", RegisterFile::Exec)];
-    if mnemonic.starts_with("s_cbranch") {
-        return conditions.into_iter().find(|(name, _)| mnemonic.contains(name)).map(|(_, file)| file);
-    }
-    let reads_scc = ["s_cselect", "s_addc", "s_subb", "s_cmov", "s_add_co_ci", "s_sub_co_ci"];
-    if reads_scc.iter().any(|name| mnemonic.starts_with(name)) {
-        return Some(RegisterFile::Scc);
-    }
-    (mnemonic.contains("saveexec") || mnemonic.contains("wrexec")).then_some(RegisterFile::Exec)
+fn spill(one: &Instruction) -> Option<Item> {
+    one.computations().find_map(|of| {
+        let [source, lane, _] = of.sources;
+        let register = match of.operation {
+            Operation::ReadLane => source.register()?,
+            Operation::WriteLane => of.to?,
+            _ => return None,
+        };
+        Some(Item::Spilled(BTreeSet::from([(register, lane.constant()?)])))
+    })
 }
 
 /// Whether an access is one of private memory by its form: `scratch_`, or a buffer with the descriptor in `s[0:3]`, which

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::flow::Flow;
+use super::Compared;
 use super::step::{Copy, Item, Step};
-use super::{Compared, relation};
-use crate::isa::{self, Direction, RegisterRange};
+use crate::isa::{Direction, Operation, Source};
 
 /// The steps whose results each step of a loop uses, from this turn or the one before.
 pub(super) struct Uses<'f> {
@@ -93,42 +93,41 @@ impl<'f> Uses<'f> {
             let is_copy = |to: &usize| steps.get(*to).is_some_and(Step::is_copy);
             open.extend(users.iter().copied().filter(is_copy).filter(|to| copies.insert(*to)));
         }
-        let text = &self.flow.at(steps.get(comparison)?.index)?.text;
-        if text.contains("bitcmp") {
-            return None;
-        }
-        let mut operands = text.split(',').map(str::trim).rev().take(2).collect::<Vec<_>>();
-        if let Some(first) = operands.get_mut(1) {
-            *first = first.split_whitespace().next_back()?;
-        }
-        let is_loaded = |text: &str| {
-            RegisterRange::parse(text).is_some_and(|range| {
-                let from = writers(self.flow, steps, comparison, &Item::Registers(range), Skips::Left)
-                    .unwrap_or_default();
-                !from.is_empty() && from.iter().all(|from| copies.contains(from))
-            })
+        let one = self.flow.at(steps.get(comparison)?.index)?;
+        let compare = one.computations().find(|of| matches!(of.operation, Operation::Compare(..)))?;
+        let [first, second, _] = compare.sources;
+        let from =
+            |of: Source| writers(self.flow, steps, comparison, &Item::Registers(of.named()?), Skips::Left);
+        let is_loaded = |of: Source| {
+            let from = from(of).unwrap_or_default();
+            !from.is_empty() && from.iter().all(|from| copies.contains(from))
         };
-        let [second, first] = operands.as_slice() else { return None };
         let (other, is_swapped) = match (is_loaded(first), is_loaded(second)) {
             (true, false) => (second, false),
             (false, true) => (first, true),
             _ => return None,
         };
-        let relation = relation(text, is_swapped);
-        if let Some(value) = isa::number(other) {
+        let relation = match compare.operation {
+            Operation::Compare(relation, _) => relation.sign(is_swapped),
+            _ => None,
+        };
+        if let Some(value) = other.constant() {
             return Some((Compared::Constant(value), relation));
         }
-        let range = RegisterRange::parse(other)?;
-        let other =
-            match writers(self.flow, steps, comparison, &Item::Registers(range), Skips::Left)?.as_slice() {
-                [] => Some(Compared::Register(range)),
-                [from] if matches!(steps.get(*from)?.copies, Copy::Moves) => {
-                    let text = &self.flow.at(steps.get(*from)?.index)?.text;
-                    isa::number(text.rsplit(',').next()?.trim()).map(Compared::Constant)
-                }
-                _ => None,
-            };
+        let other = match from(other)?.as_slice() {
+            [] => Some(Compared::Register(other.named()?)),
+            [from] if matches!(steps.get(*from)?.copies, Copy::Moves) => {
+                self.moved(steps.get(*from)?).map(Compared::Constant)
+            }
+            _ => None,
+        };
         Some((other?, relation))
+    }
+
+    /// The constant that a step moves to a register.
+    fn moved(&self, step: &Step) -> Option<i64> {
+        let mut all = self.flow.at(step.index)?.computations();
+        all.find_map(|of| of.sources.first()?.constant().filter(|_| of.operation == Operation::Move))
     }
 
     /// The steps of the loop that write the data of an atomic last. `None`: too much work.
@@ -145,10 +144,7 @@ impl<'f> Uses<'f> {
     /// Whether a step is an atomic whose data is a constant zero of the loop: a load. `None`: too much work.
     fn adds_zero(&self, steps: &[Step], at: usize) -> Option<bool> {
         // The result may replace the data.
-        let is_zero = |from: &usize| {
-            let text = steps.get(*from).and_then(|step| self.flow.at(step.index)).map_or("", |one| &one.text);
-            text.starts_with("v_mov_b32") && text.ends_with(", 0")
-        };
+        let is_zero = |from: &usize| steps.get(*from).and_then(|step| self.moved(step)) == Some(0);
         let from = self.data(steps, at, Skips::Left)?;
         Some(!from.is_empty() && from.iter().all(is_zero))
     }
@@ -254,7 +250,7 @@ pub(super) fn writers(
 ) -> Option<Vec<usize>> {
     let position = |index: usize| steps.binary_search_by_key(&index, |step| step.index).ok();
     let is_skip = |from: usize, to: usize| {
-        let is_branch = flow.at(from).is_some_and(|one| one.text.starts_with("s_cbranch_execz"));
+        let is_branch = flow.at(from).is_some_and(|one| one.mnemonic() == "s_cbranch_execz");
         is_branch && to != from + 1 && position(from + 1).is_some()
     };
     let before = |at: usize| {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{at, listing, place, work};
 use crate::arch::{Generation, Processor};
-use crate::isa::{self, RegisterFile, RegisterRange};
+use crate::isa::tests::of_generation;
+use crate::isa::{RegisterFile, RegisterRange};
 use crate::sample::{least, sampled};
 use crate::triage::hang::flow::Flow;
 use crate::triage::hang::spin::{Compared, SteadyExit};
@@ -33,15 +34,9 @@ fn kernels(wanted: impl Fn(&str) -> bool, each: usize) -> impl Iterator<Item = (
                 (text, Some(u64::from_str_radix(target, 16).unwrap()))
             });
             let end = lines.get(index + 1).map_or(address + 4, |(next, _)| *next);
-            Decoded {
-                address: *address,
-                size: end - address,
-                text: text.to_owned(),
-                target,
-                effects: isa::decode(text, generation),
-                file: None,
-                line: Some(*address),
-            }
+            let size = u8::try_from(end - address).unwrap();
+            let code = of_generation(generation, text).moved(*address, size, target);
+            Decoded { effects: code.effects(), code, file: None, line: Some(*address) }
         });
         let instructions = each.collect();
         let listing = Listing { function: None, generation: Some(generation), instructions };
@@ -113,10 +108,10 @@ fn loops_that_poll() {
             let one = &listing.instructions[index];
             let position = place(&listing, one.address).unwrap();
             let CodePosition::Polling(loads) = &position.place else {
-                panic!("{name}: {:?} at {:#x} {}", position.place, one.address, one.text)
+                panic!("{name}: {:?} at {:#x} {}", position.place, one.address, one.text())
             };
             for load in loads {
-                let text = &listing.instructions[load.load].text;
+                let text = listing.instructions[load.load].text();
                 assert!(accesses.iter().any(|access| text.starts_with(access)), "{name}: {text}");
             }
         }
@@ -134,7 +129,7 @@ fn loops_of_several_exits_that_poll() {
     for (name, listing) in kernels(|name| several(name).is_some(), 1) {
         let (_, polled) = several(name).unwrap();
         let is_load =
-            |one: &&Decoded| one.text.starts_with("global_load") || one.text.starts_with("flat_load");
+            |one: &&Decoded| one.text().starts_with("global_load") || one.text().starts_with("flat_load");
         let mut loads: Vec<u64> =
             listing.instructions.iter().filter(is_load).map(|one| one.address).collect();
         // The compiler may repeat a load in front of the loop.
@@ -164,7 +159,7 @@ fn loops_that_work_do_not_poll() {
                 position.place,
                 CodePosition::Polling(_) | CodePosition::Endless | CodePosition::Steady(_)
             );
-            assert!(!is_polling, "{name}: {:?} at {:#x} {}", position.place, one.address, one.text);
+            assert!(!is_polling, "{name}: {:?} at {:#x} {}", position.place, one.address, one.text());
         }
         count += 1;
     }
@@ -454,7 +449,7 @@ fn loops_of_several_exits_poll_all_of_their_values() {
         let text = text("");
         let (place, listing) = place_at(&text, label);
         let CodePosition::Polling(polls) = place else { panic!("{label}: {place:?}") };
-        let loads = polls.iter().map(|poll| listing.instructions[poll.load].text.as_str());
+        let loads = polls.iter().map(|poll| listing.instructions[poll.load].text().into_owned());
         let expected = ["global_load_dword v2, v1, s[0:1] glc", "global_load_dword v2, v1, s[2:3] glc"];
         assert_eq!(loads.collect::<Vec<_>>(), expected, "{label}");
     }

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::arch::Generation;
-use crate::isa;
+use crate::isa::tests::of_generation;
 use crate::triage::hang::analysis::MAX_WORK;
 use crate::triage::hang::flow::Flow;
 use crate::triage::hang::state::Position;
@@ -36,16 +36,9 @@ fn listing(generation: Generation, text: &str) -> Arc<Listing> {
         let target = label.map(|label| {
             labels.iter().find(|(known, _)| known == label.trim()).unwrap_or_else(|| panic!("{label}")).1
         });
-        let text = text.trim().to_owned();
-        Decoded {
-            address: START + 4 * index as u64,
-            size: 4,
-            target,
-            effects: isa::decode(&text, generation),
-            text,
-            file: Some(Arc::from("k.hip")),
-            line: Some(*number),
-        }
+        let text = format!("{}{}", text.trim(), if label.is_some() { " 1" } else { "" });
+        let code = of_generation(generation, &text).moved(START + 4 * index as u64, 4, target);
+        Decoded { effects: code.effects(), code, file: Some(Arc::from("k.hip")), line: Some(*number) }
     });
     let instructions = each.collect();
     Arc::new(Listing { function: None, generation: Some(generation), instructions })

@@ -10,7 +10,7 @@ use super::work::Work;
 use super::{Callees, Caller, Gap, MAX_CANDIDATES, Paths, can_enter, search, search_with};
 use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
 use crate::capture::{Fault, FaultAddress, FaultKind, PAGE};
-use crate::isa;
+use crate::isa::tests::of_generation;
 use crate::session::address::GLOBAL;
 use crate::session::{DispatchInfo, FunctionBounds, MemoryAddress, MockInspect, ReadError, Region, WaveInfo};
 use crate::triage::judge::Judge;
@@ -57,9 +57,10 @@ fn code_at(generation: Generation, start: u64, text: &str) -> Code {
             Some(_) => format!("{} 1", line.split_whitespace().next().unwrap()),
             None => (*line).to_owned(),
         };
-        let effects = isa::decode(&text, generation);
+        let code = of_generation(generation, &text).moved(start + index * 8, 8, target);
+        let effects = code.effects();
         assert!(effects.is_ok() || line.starts_with('.'), "{line}");
-        Decoded { address: start + index * 8, size: 8, text, target, effects, file: None, line: None }
+        Decoded { code, effects, file: None, line: None }
     });
     let function = FunctionBounds { name: Arc::from("kern"), start, end: at, begins_before: false };
     let listing = Listing {
@@ -78,7 +79,7 @@ pub(in crate::triage) fn walk(code: &Code) -> Paths {
 fn summary(walk: &Paths) -> Vec<(String, usize, Option<usize>)> {
     let one = |candidate: &super::Candidate| {
         let way = candidate.ways[0];
-        let text = walk.instruction(candidate).unwrap().text.clone();
+        let text = walk.instruction(candidate).unwrap().text().into_owned();
         (text.split_whitespace().next().unwrap().to_owned(), way.distance, way.completed)
     };
     walk.candidates.iter().map(one).collect()
@@ -127,7 +128,7 @@ fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
     let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
     let walk = walk(&code(Gfx90a, text));
     let is_it =
-        |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.starts_with(mnemonic);
+        |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text().starts_with(mnemonic);
     walk.looks(walk.candidates.iter().find(is_it).unwrap(), &registers, false).into_iter().next()
 }
 
@@ -155,7 +156,7 @@ fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) 
 
 fn again(text: &str, registers: &Registers<'_>) -> Look {
     let walk = walk(&code(Gfx90a, text));
-    let is_it = |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.contains("v60");
+    let is_it = |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text().contains("v60");
     walk.looks(walk.candidates.iter().find(is_it).unwrap(), registers, true).remove(0)
 }
 

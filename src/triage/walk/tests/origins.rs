@@ -12,7 +12,7 @@ fn origins(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) ->
     let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
     let walk = walk(&code(Gfx90a, text));
     let is_it =
-        |candidate: &&super::super::Candidate| walk.instruction(candidate).unwrap().text.contains("v60");
+        |candidate: &&super::super::Candidate| walk.instruction(candidate).unwrap().text().contains("v60");
     let candidate = walk.candidates.iter().find(is_it).unwrap();
     let one = walk.instruction(candidate).unwrap();
     let access = one.effects.as_ref().unwrap().access.clone().unwrap();
@@ -28,7 +28,7 @@ fn origins(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) ->
         instruction: one.address,
         distance: candidate.ways[0].distance,
         addresses: lanes.iter().map(address).collect(),
-        ..Suspect::new(WaveId(0), Pc(0), &one.text, access)
+        ..Suspect::new(WaveId(0), Pc(0), &one.text(), access)
     };
     let found = walk.origins(&suspect, &registers);
     assert!(found.iter().all(|(lane, _)| lane.is_some_and(|lane| lanes.contains(lane))));

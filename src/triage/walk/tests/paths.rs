@@ -345,9 +345,9 @@ fn paths_enter_the_function_of_a_tail_call() {
 fn a_pc_inside_of_an_instruction_is_too_early() {
     let of = code(Gfx90a, "global_load_dword v1, v[2:3], off\ns_nop 0\ns_endpgm");
     let mut instructions = of.listing.instructions.clone();
-    instructions[0].size = 12;
+    instructions[0].code.size = 12;
     for (one, address) in instructions.iter_mut().zip([0x1000, 0x100c, 0x1014]) {
-        one.address = address;
+        one.code.address = address;
     }
     let listing = Listing { function: of.listing.function.clone(), generation: Some(Gfx12), instructions };
     let listing = Arc::new(listing);

@@ -173,17 +173,18 @@ fn is_preserved(register: Vector) -> bool {
 /// rule restores the PC to s[30:31].
 fn is_after_reload(code: &[Instruction], pc: u64) -> bool {
     let index = code.iter().position(|one| one.address == pc).unwrap();
-    let restores = |one: &Instruction| one.text.starts_with("v_readlane_b32 s30,");
-    let returns = |one: &Instruction| one.text.starts_with("s_setpc_b64");
+    let restores = |one: &Instruction| one.text().starts_with("v_readlane_b32 s30,");
+    let returns = |one: &Instruction| one.text().starts_with("s_setpc_b64");
     let before = code[..index].iter().rposition(restores);
-    let reloads = |one: &Instruction| one.text.contains("load_") || one.text.starts_with("v_accvgpr_read");
+    let reloads =
+        |one: &Instruction| one.text().contains("load_") || one.text().starts_with("v_accvgpr_read");
     before.is_some_and(|from| code[from..index].iter().any(reloads) && !code[from..index].iter().any(returns))
 }
 
 /// compiled-code.md, section 2, fault 2: the CFA of a function that rounds its frame pointer up is the frame pointer.
 fn is_realigned(code: &[Instruction]) -> bool {
     let rounds = ["s_and_b32 s33, s33,", "s_and_not1_b32 s33, s33,", "s_andn2_b32 s33, s33,"];
-    code.iter().any(|one| rounds.iter().any(|text| one.text.starts_with(text)))
+    code.iter().any(|one| rounds.iter().any(|text| one.text().starts_with(text)))
 }
 
 #[derive(Debug, Default)]
@@ -229,10 +230,10 @@ fn agreement(of: &Object, what: &str) -> Counts {
         let realigned = is_realigned(code);
         let mut last: Option<(CallerState, FoundRules, Compared)> = None;
         for one in code {
-            let at = format!("{what} {name} {:#x} {}", one.address, one.text);
+            let at = format!("{what} {name} {:#x} {}", one.address, one.text());
             // Padding before a branch's target.
             let state = match analysis.at(one.address) {
-                Err(UndecidedError::Unreached(_)) if one.text == "s_nop 0" => continue,
+                Err(UndecidedError::Unreached(_)) if one.text() == "s_nop 0" => continue,
                 found => found.unwrap_or_else(|why| panic!("{at}: {why}")),
             };
             let found = table.at(&of.object, || None, ElfAddress(one.address), None, &budget);
@@ -387,14 +388,14 @@ fn rules_by_code_are_known_at_every_pc_of_code_without_call_frame_information() 
         for Function { name, code, analysis } in sampled(&of.functions, 3) {
             let mut last: Option<CallerState> = None;
             for one in code {
-                let at = format!("{gpu} {level} {name} {:#x} {}", one.address, one.text);
+                let at = format!("{gpu} {level} {name} {:#x} {}", one.address, one.text());
                 // Padding before a branch's target.
                 let state = match analysis.at(one.address) {
-                    Err(UndecidedError::Unreached(_)) if one.text == "s_nop 0" => continue,
+                    Err(UndecidedError::Unreached(_)) if one.text() == "s_nop 0" => continue,
                     found => found.unwrap_or_else(|why| panic!("{at}: {why}")),
                 };
                 pcs += 1;
-                let is_return = one.text == "s_setpc_b64 s[30:31]";
+                let is_return = one.text() == "s_setpc_b64 s[30:31]";
                 let is_same = last.as_ref() == Some(&state);
                 last = Some(state.clone());
                 if is_same && !is_return {
