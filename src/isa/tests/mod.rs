@@ -10,6 +10,7 @@ mod hostile;
 mod lds_address;
 mod llvm;
 mod model;
+mod pcode;
 mod values;
 mod wide_buffers;
 
