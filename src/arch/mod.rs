@@ -11,12 +11,6 @@ mod descriptor;
 mod dwarf_map;
 mod error;
 mod fault_status;
-mod frame_access;
-mod frame_code;
-mod frame_end;
-mod frame_objects;
-mod frame_paths;
-mod instruction;
 mod load;
 mod names;
 mod processor;
@@ -36,12 +30,6 @@ pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};
 pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetFileError};
 pub use fault_status::FaultStatus;
-pub use frame_code::{
-    CodePart, FRAME_POINTER, FrameCode, FrameStart, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER,
-    ends_with_call,
-};
-pub use frame_end::{FrameSetup, FunctionExit, frame_setup, function_exit};
-pub use frame_objects::FrameObjects;
 pub use load::Targets;
 pub use processor::{Generation, Processor};
 pub use register::{BitField, BitFields, RegClass, RegId, Register, RegisterValue, SgprAlias, ValueType};

@@ -21,6 +21,7 @@ mod counters;
 mod effects;
 mod exec;
 mod facts;
+mod frames;
 mod inputs;
 mod lds_address;
 mod memory;
@@ -43,6 +44,10 @@ pub use copies::{CopyOf, RegisterCopy};
 pub use counters::{Counter, Wait};
 pub use effects::{BranchCondition, Control, Effects, Write};
 pub use exec::{ExecBefore, ExecChange};
+pub use frames::{
+    FRAME_POINTER, FrameCode, FrameObjects, FrameSetup, FrameStart, FunctionCode, FunctionExit,
+    STACK_POINTER, frame_setup, function_exit,
+};
 pub use inputs::Input;
 pub use lds_address::{LdsUse, lds_use};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};

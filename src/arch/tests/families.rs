@@ -1,7 +1,7 @@
 //! Target files repeat facts on purpose; similar processors must agree.
 
 use super::{every_kind, kind};
-use crate::arch::{Targets, WaveArch};
+use crate::arch::{Processor, Targets, WaveArch};
 use crate::units::WaveSize;
 
 /// Processors that differ only in name and machine.
@@ -77,4 +77,34 @@ fn gfx12_keeps_its_state_in_registers_of_its_own() {
             assert_eq!(kind.named(name).is_none(), gfx12, "{} {name}", kind.target.name);
         }
     }
+}
+
+/// AMDGPUUsage, "Generic Processors": compatible processors.
+#[test]
+fn code_runs_on_its_own_processor_and_generic_code_on_its_family() {
+    let fits = |code: &str, gpu: &str| {
+        let target = Targets::builtin().target(gpu).unwrap();
+        Processor::named(code).unwrap().runs_on_target(&target)
+    };
+    let families: [(&str, &[&str]); 7] = [
+        ("gfx9-generic", &["gfx900", "gfx906"]),
+        ("gfx9-4-generic", &["gfx942", "gfx950"]),
+        ("gfx10-1-generic", &["gfx1010"]),
+        ("gfx10-3-generic", &["gfx1030"]),
+        ("gfx11-generic", &["gfx1100", "gfx1101", "gfx1102", "gfx1151"]),
+        ("gfx12-generic", &["gfx1200", "gfx1201"]),
+        ("gfx12-5-generic", &["gfx1250", "gfx1251"]),
+    ];
+    let targets = Targets::builtin();
+    for gpu in targets.names() {
+        for code in targets.names() {
+            assert_eq!(fits(code, gpu), code == gpu, "{code} on {gpu}");
+        }
+        for (generic, members) in families {
+            assert_eq!(fits(generic, gpu), members.contains(&gpu), "{generic} on {gpu}");
+        }
+    }
+    // Steppings are separate processors.
+    assert!(!fits("gfx1036", "gfx1030") && fits("gfx1036", "gfx1036") && fits("gfx10-3-generic", "gfx1036"));
+    assert!(fits("gfx9-4-generic", "gfx940") && fits("gfx9-generic", "gfx90c"));
 }

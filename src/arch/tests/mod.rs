@@ -3,7 +3,6 @@
 mod address;
 mod builtin;
 mod checks;
-mod code;
 mod docs;
 mod dwarf;
 mod families;

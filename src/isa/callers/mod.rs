@@ -18,13 +18,12 @@ mod step;
 pub(crate) mod tests;
 
 pub use find::{CallerState, Execution, Half, Scalar, StackPointer};
+pub(super) use paths::Paths;
+pub(super) use state::{BASE, FRAME, STACK, State, Value};
 pub use state::{Slot, SlotBase, Vector};
 
 use super::Instruction;
 use crate::arch::Generation;
-use paths::Paths;
-use run::Units;
-use step::Step;
 
 /// Maximum number of instructions of an analysed function.
 pub(super) const MAX_STEPS: usize = 1 << 16;
@@ -65,11 +64,7 @@ pub struct CodeTarget {
 
 /// A function's code with the values of its caller.
 #[derive(Debug)]
-pub struct CallerCode {
-    steps: Vec<Step>,
-    paths: Paths,
-    units: Units,
-}
+pub struct CallerCode(Paths);
 
 impl CallerCode {
     /// Analyses a function. `code`: its instructions by address, of all parts; `entry`: the address of its first one.
@@ -80,15 +75,11 @@ impl CallerCode {
         if code.len() > MAX_STEPS {
             return Err(UndecidedError::TooLong);
         }
-        let steps: Vec<Step> = code.iter().map(Step::of).collect();
-        let has_accumulators = matches!(target.generation, Generation::Gfx90a | Generation::Gfx940);
-        let units = Units {
-            lanes: target.lanes,
-            divisor: if target.buffer_scratch { u32::from(target.lanes) } else { 1 },
-            first_saved_accumulator: if has_accumulators { 32 } else { u16::MAX },
-        };
-        let paths = Paths::follow(&steps, entry, units)?;
-        Ok(Self { steps, paths, units })
+        let paths = Paths::follow(code, entry, target, Value::Stack(0))?;
+        match paths.problem {
+            Some(problem) => Err(problem),
+            None => Ok(Self(paths)),
+        }
     }
 
     /// Returns the values of the caller before the instruction at an address. An address within an instruction means
@@ -97,28 +88,12 @@ impl CallerCode {
     /// # Errors
     /// No path leads to the address.
     pub fn at(&self, address: u64) -> Result<CallerState, UndecidedError> {
-        let after = self.steps.partition_point(|step| step.address <= address);
-        let index = after.checked_sub(1).ok_or(UndecidedError::NoInstruction(address))?;
-        let step = self.steps.get(index).ok_or(UndecidedError::NoInstruction(address))?;
-        if address - step.address >= u64::from(step.size) {
-            return Err(UndecidedError::NoInstruction(address));
-        }
-        let state = self.paths.before(&self.steps, index, self.units);
-        let mut state = state.ok_or(UndecidedError::Unreached(address))?;
-        if address > step.address {
-            let link = paths::link_of(&step.effect).ok_or(UndecidedError::NoInstruction(address))?;
-            // Callees of the call may have returned.
-            let has_called = state.has_called;
-            state.call();
-            state.has_called = has_called;
-            state.link(link);
-        }
-        Ok(CallerState::new(state))
+        self.0.at(address).map(CallerState::new)
     }
 
     /// Its size in memory, in units of about 80 bytes.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.steps.len().saturating_add(self.paths.entries())
+        self.0.size()
     }
 }

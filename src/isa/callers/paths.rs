@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::run::Units;
 use super::state::{FRAME, LINK, STACK, State, Value};
 use super::step::{Effect, Flow, Step};
-use super::{UndecidedError, Units};
+use super::{CodeTarget, UndecidedError};
+use crate::isa::Instruction;
 
 /// Maximum number of entries of all states that are kept; about 40 bytes each.
 const MAX_ENTRIES: usize = 1 << 19;
@@ -12,118 +14,193 @@ const MAX_ENTRIES: usize = 1 << 19;
 /// for four of their entries. A state changes only to less known contents, and most code needs two or three runs.
 const MAX_WORK: usize = 128;
 
-/// The states before the first instructions of straight runs of code.
+/// A function's code with the states before the first instructions of its straight runs.
 #[derive(Debug)]
-pub(super) struct Paths {
+pub(in crate::isa) struct Paths {
+    steps: Vec<Step>,
+    units: Units,
+    /// The targets of branches.
+    targets: BTreeSet<usize>,
     states: BTreeMap<usize, State>,
+    /// The first place where the code's way on is not known.
+    pub(super) problem: Option<UndecidedError>,
+}
+
+/// The states around an instruction; `None`: no path leads there.
+pub(in crate::isa) struct Around<'a> {
+    pub(in crate::isa) before: Option<&'a State>,
+    pub(in crate::isa) after: Option<&'a State>,
+    /// Whether a branch leads there.
+    pub(in crate::isa) is_target: bool,
 }
 
 impl Paths {
-    /// Follows a function's code from its entry.
-    pub(super) fn follow(steps: &[Step], entry: u64, units: Units) -> Result<Self, UndecidedError> {
+    /// Follows a function's code from its entry. `stack`: the value of the stack pointer there.
+    pub(in crate::isa) fn follow(
+        code: &[Instruction],
+        entry: u64,
+        target: CodeTarget,
+        stack: Value,
+    ) -> Result<Self, UndecidedError> {
+        let (steps, units): (Vec<Step>, _) = (code.iter().map(Step::of).collect(), Units::of(target));
         let index = |address: u64| steps.binary_search_by_key(&address, |step| step.address).ok();
-        let starts: BTreeSet<usize> = steps
-            .iter()
-            .filter_map(|step| match step.flow {
-                Flow::Branch(target) | Flow::Conditional(target) => index(target?),
-                _ => None,
-            })
-            .collect();
+        let flows = steps.iter().filter_map(|step| match step.flow {
+            Flow::Branch(target) | Flow::Conditional(target) => index(target?),
+            _ => None,
+        });
+        let targets = flows.collect();
         let first = index(entry).ok_or(UndecidedError::NoInstruction(entry))?;
-        let start = State::entry(units.first_saved_accumulator);
-        let mut entries = start.size();
-        let mut paths = Self { states: BTreeMap::from([(first, start)]) };
-        let mut work = BTreeSet::from([first]);
-        let mut left = steps.len().saturating_mul(MAX_WORK);
-        while let Some(start) = work.pop_first() {
-            let Some(mut state) = paths.states.get(&start).cloned() else { continue };
-            let mut at = start;
-            loop {
-                let Some(step) = steps.get(at) else { return Err(UndecidedError::Unreached(entry)) };
-                left = left.checked_sub(1).ok_or(UndecidedError::TooComplex)?;
-                state.run(&step.effect, units);
-                let target = match step.flow {
-                    Flow::Branch(target) | Flow::Conditional(target) => {
-                        target.and_then(index).map(Some).ok_or(UndecidedError::Outside(step.address))
-                    }
-                    _ => Ok(None),
-                };
-                let target = match target {
-                    Ok(target) => target,
-                    // A jump out of the function is a tail call if no frame is left.
-                    Err(_) if is_left(&state, None) => None,
-                    Err(why) => return Err(why),
-                };
-                if let Some(target) = target {
-                    left = left.checked_sub(1 + state.size() / 4).ok_or(UndecidedError::TooComplex)?;
-                    paths.meet(target, &state, &mut work, &mut entries)?;
-                }
-                match step.flow {
-                    Flow::Next | Flow::Conditional(_) => {}
-                    Flow::Jump(to) if !is_left(&state, to) => return Err(UndecidedError::Jump(step.address)),
-                    Flow::Branch(_) | Flow::Jump(_) | Flow::End => break,
-                }
-                let end = step.address.saturating_add(u64::from(step.size));
-                at += 1;
-                // The next part of the function may be elsewhere.
-                if steps.get(at).is_none_or(|next| next.address != end) {
-                    return Err(UndecidedError::Outside(step.address));
-                }
-                if starts.contains(&at) {
-                    left = left.checked_sub(1 + state.size() / 4).ok_or(UndecidedError::TooComplex)?;
-                    paths.meet(at, &state, &mut work, &mut entries)?;
-                    break;
-                }
+        let mut start = State::entry(units.first_saved_accumulator);
+        start.set(STACK, stack);
+        let mut run = Run {
+            entries: start.size(),
+            left: steps.len().saturating_mul(MAX_WORK),
+            work: BTreeSet::from([first]),
+        };
+        let states = BTreeMap::from([(first, start)]);
+        let mut paths = Self { steps, units, targets, states, problem: None };
+        while let Some(start) = run.work.pop_first() {
+            if let Some(state) = paths.states.get(&start).cloned() {
+                paths.run(start, state, &mut run)?;
             }
         }
         Ok(paths)
     }
 
-    fn meet(
-        &mut self,
-        at: usize,
-        state: &State,
-        work: &mut BTreeSet<usize>,
-        entries: &mut usize,
-    ) -> Result<(), UndecidedError> {
-        let Some(known) = self.states.get_mut(&at) else {
-            *entries = entries.saturating_add(state.size());
-            if *entries > MAX_ENTRIES {
-                return Err(UndecidedError::TooComplex);
+    /// Follows a straight run of code.
+    fn run(&mut self, mut at: usize, mut state: State, run: &mut Run) -> Result<(), UndecidedError> {
+        while let Some(step) = self.steps.get(at) {
+            run.spend(1)?;
+            state.run(&step.effect, self.units);
+            let (address, flow) = (step.address, step.flow);
+            let end = address.saturating_add(u64::from(step.size));
+            if let Flow::Branch(target) | Flow::Conditional(target) = flow {
+                match target.and_then(|target| self.index(target)) {
+                    Some(target) => self.meet(target, &state, run)?,
+                    // A jump out of the function is a tail call if no frame is left.
+                    None if is_left(&state, None) => {}
+                    None => self.lose(UndecidedError::Outside(address)),
+                }
             }
-            self.states.insert(at, state.clone());
-            work.insert(at);
-            return Ok(());
-        };
-        let mut merged = known.clone();
-        merged.merge(state);
-        if merged != *known {
-            *entries = entries.saturating_sub(known.size()).saturating_add(merged.size());
-            if *entries > MAX_ENTRIES {
-                return Err(UndecidedError::TooComplex);
+            match flow {
+                Flow::Next | Flow::Conditional(_) => {}
+                Flow::Jump(to) if !is_left(&state, to) => {
+                    self.lose(UndecidedError::Jump(address));
+                    break;
+                }
+                Flow::Branch(_) | Flow::Jump(_) | Flow::End => break,
             }
-            *known = merged;
-            work.insert(at);
+            at += 1;
+            // The next part of the function may be elsewhere.
+            if self.steps.get(at).is_none_or(|next| next.address != end) {
+                self.lose(UndecidedError::Outside(address));
+                break;
+            }
+            if self.targets.contains(&at) {
+                self.meet(at, &state, run)?;
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Number of entries of its states.
-    pub(super) fn entries(&self) -> usize {
-        self.states.values().map(State::size).fold(0, usize::saturating_add)
+    fn lose(&mut self, problem: UndecidedError) {
+        self.problem.get_or_insert(problem);
     }
 
-    /// The state before the step of that index; `None`: no path leads there.
-    pub(super) fn before(&self, steps: &[Step], index: usize, units: Units) -> Option<State> {
+    fn index(&self, address: u64) -> Option<usize> {
+        self.steps.binary_search_by_key(&address, |step| step.address).ok()
+    }
+
+    /// Joins a state with those that are known before an instruction.
+    fn meet(&mut self, at: usize, state: &State, run: &mut Run) -> Result<(), UndecidedError> {
+        run.spend(1 + state.size() / 4)?;
+        let known = self.states.get(&at);
+        let merged = known.map_or_else(|| state.clone(), |known| known.merged(state));
+        if known == Some(&merged) {
+            return Ok(());
+        }
+        run.entries = run.entries.saturating_sub(known.map_or(0, State::size)).saturating_add(merged.size());
+        if run.entries > MAX_ENTRIES {
+            return Err(UndecidedError::TooComplex);
+        }
+        self.states.insert(at, merged);
+        run.work.insert(at);
+        Ok(())
+    }
+
+    /// Calls a function with the index of each instruction and the states around it.
+    pub(in crate::isa) fn each(&self, mut visit: impl FnMut(usize, Around<'_>)) {
+        let mut state: Option<State> = None;
+        for (index, step) in self.steps.iter().enumerate() {
+            if let Some(known) = self.states.get(&index) {
+                state = Some(known.clone());
+            }
+            let before = state.clone();
+            if let Some(state) = &mut state {
+                state.run(&step.effect, self.units);
+            }
+            let is_target = self.targets.contains(&index);
+            visit(index, Around { before: before.as_ref(), after: state.as_ref(), is_target });
+            if !matches!(step.flow, Flow::Next | Flow::Conditional(_)) {
+                state = None;
+            }
+        }
+    }
+
+    /// Its size in memory, in units of about 80 bytes.
+    pub(super) fn size(&self) -> usize {
+        self.states.values().map(State::size).fold(self.steps.len(), usize::saturating_add)
+    }
+
+    /// The state before the instruction at an address, or in the call that holds it; `None`: no path leads there.
+    pub(super) fn at(&self, address: u64) -> Result<State, UndecidedError> {
+        let after = self.steps.partition_point(|step| step.address <= address);
+        let index = after.checked_sub(1).ok_or(UndecidedError::NoInstruction(address))?;
+        let step = self.steps.get(index).ok_or(UndecidedError::NoInstruction(address))?;
+        if address - step.address >= u64::from(step.size) {
+            return Err(UndecidedError::NoInstruction(address));
+        }
+        let mut state = self.before(index).ok_or(UndecidedError::Unreached(address))?;
+        if address > step.address {
+            let Effect::Call { link } = step.effect else {
+                return Err(UndecidedError::NoInstruction(address));
+            };
+            // Callees of the call may have returned.
+            let has_called = state.has_called;
+            state.call();
+            state.has_called = has_called;
+            state.link(link);
+        }
+        Ok(state)
+    }
+
+    fn before(&self, index: usize) -> Option<State> {
         let (start, state) = self.states.range(..=index).next_back()?;
         let mut state = state.clone();
-        for step in steps.get(*start..index)? {
+        for step in self.steps.get(*start..index)? {
             if !matches!(step.flow, Flow::Next | Flow::Conditional(_)) {
                 return None;
             }
-            state.run(&step.effect, units);
+            state.run(&step.effect, self.units);
         }
         Some(state)
+    }
+}
+
+/// The work that is left for a function.
+struct Run {
+    /// Number of entries of all states.
+    entries: usize,
+    left: usize,
+    /// The starts of runs whose states changed.
+    work: BTreeSet<usize>,
+}
+
+impl Run {
+    fn spend(&mut self, work: usize) -> Result<(), UndecidedError> {
+        self.left = self.left.checked_sub(work).ok_or(UndecidedError::TooComplex)?;
+        Ok(())
     }
 }
 
@@ -136,12 +213,4 @@ fn is_left(state: &State, to: Option<u8>) -> bool {
     });
     let has_link = is_return || is_link(LINK) && is_link(LINK + 1);
     has_link && state.scalar(STACK) == Value::Stack(0) && state.scalar(FRAME) == Value::Entry(FRAME)
-}
-
-/// Whether an effect is that of a call, in which the wave may be.
-pub(super) fn link_of(effect: &Effect) -> Option<u8> {
-    match effect {
-        Effect::Call { link } => Some(*link),
-        _ => None,
-    }
 }

@@ -1,7 +1,9 @@
 //! The effect of one instruction on a state.
 
+use super::CodeTarget;
 use super::state::{Halves, Mask, SCALARS, Slot, SlotBase, State, VCC, Value, Vector};
 use super::step::{Effect, scalar};
+use crate::arch::Generation;
 use crate::isa::computation::{Computation, Operation, Source};
 use crate::isa::effects::Write;
 use crate::isa::registers::{RegisterFile, RegisterRange};
@@ -15,6 +17,17 @@ pub(super) struct Units {
     pub(super) lanes: u8,
     /// The first accumulation register that callees preserve.
     pub(super) first_saved_accumulator: u16,
+}
+
+impl Units {
+    pub(super) fn of(target: CodeTarget) -> Self {
+        let has_accumulators = matches!(target.generation, Generation::Gfx90a | Generation::Gfx940);
+        Self {
+            lanes: target.lanes,
+            divisor: if target.buffer_scratch { u32::from(target.lanes) } else { 1 },
+            first_saved_accumulator: if has_accumulators { 32 } else { u16::MAX },
+        }
+    }
 }
 
 impl State {

@@ -9,9 +9,11 @@ pub(super) const SCALARS: usize = 108;
 /// The low half of VCC among them.
 pub(super) const VCC: u8 = 106;
 /// The stack pointer of the calling convention.
-pub(super) const STACK: u8 = 32;
+pub(in crate::isa) const STACK: u8 = 32;
 /// The frame pointer of the calling convention.
-pub(super) const FRAME: u8 = 33;
+pub(in crate::isa) const FRAME: u8 = 33;
+/// The base pointer of the calling convention: the stack pointer at entry, in functions that round their frame.
+pub(in crate::isa) const BASE: u8 = 34;
 /// The low half of the return address of the calling convention.
 pub(super) const LINK: u8 = 30;
 
@@ -37,7 +39,7 @@ impl Vector {
 
 /// Lanes in terms of EXEC at the function's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Mask {
+pub(in crate::isa) enum Mask {
     /// The active lanes.
     Entry,
     /// Some of the active lanes.
@@ -104,7 +106,7 @@ impl Mask {
 
 /// Contents of a scalar register, or of a lane that holds one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Value {
+pub(in crate::isa) enum Value {
     Unknown,
     /// The value of that scalar register at entry.
     Entry(u8),
@@ -222,7 +224,7 @@ pub struct Slot {
 
 /// The state of a function before an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct State {
+pub(in crate::isa) struct State {
     pub(super) scalars: [Value; SCALARS],
     pub(super) exec: Mask,
     /// Whether a call returned.
@@ -264,7 +266,7 @@ impl State {
         state
     }
 
-    pub(super) fn scalar(&self, number: u8) -> Value {
+    pub(in crate::isa) fn scalar(&self, number: u8) -> Value {
         self.scalars.get(usize::from(number)).copied().unwrap_or(Value::Unknown)
     }
 
@@ -343,7 +345,13 @@ impl State {
     }
 
     /// The contents that both states have.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(super) fn merged(&self, other: &Self) -> Self {
+        let mut merged = self.clone();
+        merged.merge(other);
+        merged
+    }
+
+    fn merge(&mut self, other: &Self) {
         for (one, other) in self.scalars.iter_mut().zip(&other.scalars) {
             *one = one.merged(*other);
         }

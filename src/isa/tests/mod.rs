@@ -5,6 +5,7 @@ mod addresses;
 mod buffers;
 mod code;
 mod effects;
+mod frames;
 mod gfx125;
 mod hostile;
 mod lds_address;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{FunctionBounds, Symbolic};
-use crate::capture::{Capture, Wave};
+use crate::arch::WaveArch;
+use crate::capture::Capture;
 use crate::codeobject::{CodeObject, SymbolKind};
 use crate::debuginfo::source_name;
 use crate::isa::Machine;
@@ -47,14 +48,14 @@ impl FunctionBounds {
 }
 
 /// A processor of the user's choice, with the wave's size.
-pub(super) fn machine_named(name: &str, wave: &Wave) -> Machine {
-    Machine { processor: name.to_owned(), wave_size: wave.kind.wave_size }
+pub(super) fn machine_named(name: &str, kind: &WaveArch) -> Machine {
+    Machine { processor: name.to_owned(), wave_size: kind.wave_size }
 }
 
 /// The processor and wave size of code that a wave runs: by its code object, else by the wave's GPU.
 ///
 /// AMDGPUUsage, "ELF Header": the processor is in `e_flags`. The wave's size is not.
-pub(in crate::session) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
+pub(in crate::session) fn machine(object: Option<&CodeObject>, kind: &WaveArch) -> Machine {
     let processor = object.and_then(CodeObject::processor);
-    machine_named(processor.map_or(&wave.kind.target.name, |known| known.name), wave)
+    machine_named(processor.map_or(&kind.target.name, |known| known.name), kind)
 }

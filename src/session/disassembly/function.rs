@@ -46,7 +46,7 @@ impl<'a> Piece<'a> {
         let of = reader.wave(wave)?;
         let loaded = reader.dump().objects().at(capture, address, Some(of.agent));
         let object = loaded.and_then(|loaded| loaded.object(capture).ok());
-        let machine = bounds::machine(object.as_deref(), of);
+        let machine = bounds::machine(object.as_deref(), &of.kind);
         let function = loaded.and_then(|loaded| bounds::function(loaded, capture, address));
         let mut code = Code { reader, wave, loaded, machine: machine.clone(), problems: Vec::new() };
         let mut problems = Vec::new();

@@ -62,8 +62,8 @@ pub(in crate::session) fn list(
     let of = reader.wave(wave)?;
     let loaded = reader.dump().objects().at(capture, lookup, Some(of.agent));
     let object = loaded.and_then(|loaded| loaded.object(capture).ok());
-    let own = || bounds::machine(object.as_deref(), of);
-    let machine = asked.processor.map_or_else(own, |processor| bounds::machine_named(processor, of));
+    let own = || bounds::machine(object.as_deref(), &of.kind);
+    let machine = asked.processor.map_or_else(own, |processor| bounds::machine_named(processor, &of.kind));
     let processor = machine.processor.clone();
     let mut function = loaded.and_then(|loaded| bounds::function(loaded, capture, lookup));
     let mut code = Code { reader, wave, loaded, machine, problems: Vec::new() };

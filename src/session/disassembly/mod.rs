@@ -8,12 +8,14 @@
 mod bounds;
 mod code;
 mod function;
+mod function_code;
 mod list;
 mod marks;
 pub(super) mod text;
 
 pub(super) use bounds::machine;
 pub(super) use function::function;
+pub(super) use function_code::{ObjectCodeError, instructions, target};
 pub(super) use list::list;
 
 use std::sync::Arc;

@@ -6,15 +6,15 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::arch::{
-    self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, Generation, MAX_FUNCTION_CODE, STACK_POINTER,
-};
+use crate::arch::{Generation, WaveArch};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
 use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{
     Budget, Cause, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned,
 };
+use crate::isa::{self, FRAME_POINTER, FrameCode, FunctionCode, STACK_POINTER, UndecidedError};
+use crate::session::disassembly::{ObjectCodeError, instructions, target};
 use crate::session::error::SourceError;
 use crate::session::stack::frame::FrameContext;
 use crate::session::{Inferred, InferredBy, Provenance};
@@ -26,9 +26,11 @@ const MAX_CACHED: usize = 4096;
 /// Maximum number of address spans of those functions together: in hostile code each dword is one.
 const MAX_CACHED_SPANS: usize = 1 << 18;
 
-/// Units of work for each dword of followed function code: its state may change four times, and an instruction takes
+/// Maximum bytes of an analysed function.
+const MAX_FUNCTION_CODE: u64 = 1 << 20;
+/// Units of work for each dword of followed function code: its state may change several times, and an instruction takes
 /// longer than an operation.
-const CODE_DWORD_WORK: u64 = 8;
+const CODE_DWORD_WORK: u64 = 16;
 /// Free units of work for each function's code: those of 1,024 dwords.
 const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
 
@@ -52,16 +54,14 @@ pub(in crate::session) enum FrameCodeError {
     NoStart,
     #[error("the function has more than 1 MiB of code")]
     TooLong,
-    #[error("the function's code is not in the code object's file")]
-    NotInFile,
-    #[error("processor {0:#x} is not known")]
-    Processor(u8),
+    #[error(transparent)]
+    Object(#[from] ObjectCodeError),
     /// The question's budget is spent.
     #[error(transparent)]
     Budget(#[from] Cause),
     /// The effect of the code on the stack registers is unknown.
-    #[error("{0}")]
-    Code(&'static str),
+    #[error(transparent)]
+    Code(#[from] UndecidedError),
 }
 
 /// Results for all code objects of a dump.
@@ -85,6 +85,7 @@ impl FrameCodes {
         object: &CodeObject,
         function: &Function,
         register: u8,
+        kind: &WaveArch,
         budget: &Budget,
     ) -> Option<Arc<Known>> {
         let start = function.low_pc()?;
@@ -102,12 +103,12 @@ impl FrameCodes {
             code: Err(FrameCodeError::NoStart),
         };
         let size = size(function);
-        if size <= MAX_FUNCTION_CODE as u64
+        if size <= MAX_FUNCTION_CODE
             && let Err(spent) = budget.take((size / 4).saturating_mul(CODE_DWORD_WORK), OWN_CODE_WORK)
         {
             return Some(Arc::new(Known { code: Err(spent.into()), ..known }));
         }
-        let code = read(object, function, start, register, is_kernel);
+        let code = read(object, kind, function, register, is_kernel);
         let spans = code.as_ref().map_or(0, |code| code.spans());
         let known = Arc::new(Known { code, ..known });
         let mut cached = lock();
@@ -141,27 +142,19 @@ fn size(function: &Function) -> u64 {
 
 fn read(
     object: &CodeObject,
+    kind: &WaveArch,
     function: &Function,
-    start: ElfAddress,
     register: u8,
     is_kernel: bool,
 ) -> Result<Arc<FrameCode>, FrameCodeError> {
-    // Checked before bytes are copied.
-    if size(function) > MAX_FUNCTION_CODE as u64 {
+    if size(function) > MAX_FUNCTION_CODE {
         return Err(FrameCodeError::TooLong);
     }
-    let part = |range: &Range<ElfAddress>| {
-        Some((range.start.0, object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?))
-    };
-    let bytes: Option<Vec<(u64, _)>> = ranges(function).iter().map(part).collect();
-    let bytes = bytes.ok_or(FrameCodeError::NotInFile)?;
-    let parts: Vec<CodePart<'_>> =
-        bytes.iter().map(|(start, bytes)| CodePart { start: *start, bytes }).collect();
-    let unknown = || FrameCodeError::Processor(object.header().mach());
-    let processor = object.processor().ok_or_else(unknown)?;
-    let function =
-        FunctionCode { processor, entry: start.0, parts: &parts, frame_register: register, is_kernel };
-    FrameCode::read(function).map(Arc::new).map_err(FrameCodeError::Code)
+    let entry = function.low_pc().ok_or(FrameCodeError::NoStart)?.0;
+    let code = &*instructions(object, kind, ranges(function))?;
+    let target = target(object, kind);
+    let function = FunctionCode { code, entry, target, frame_register: register, is_kernel };
+    Ok(Arc::new(FrameCode::read(function)?))
 }
 
 /// The base register of a function's frame, and the validity of that base at the wave's PC.
@@ -345,12 +338,12 @@ impl FrameContext<'_> {
         };
         let other = |index: u8| number(index).ok_or_else(|| missing(&"no such register"));
         let translated = |start| match start {
-            arch::FrameStart::Zero => Ok(FrameStart::Zero),
-            arch::FrameStart::Register(index) => other(index).map(FrameStart::Register),
-            arch::FrameStart::Rounded { register, add, mask } => {
+            isa::FrameStart::Zero => Ok(FrameStart::Zero),
+            isa::FrameStart::Register(index) => other(index).map(FrameStart::Register),
+            isa::FrameStart::Rounded { register, add, mask } => {
                 other(register).map(|register| FrameStart::Rounded { register, add, mask })
             }
-            arch::FrameStart::Unknown(why) => Err(missing(&why)),
+            isa::FrameStart::Unknown(why) => Err(missing(&why)),
         };
         let start = translated(frame.at(elf.0));
         let is_held = match frame.is_held(elf.0) {
@@ -383,6 +376,7 @@ impl FrameContext<'_> {
             &object,
             function,
             register,
+            self.kind(),
             reader.budget(),
         );
         Ok((known.ok_or(FrameCodeError::NoStart)?, code.elf))

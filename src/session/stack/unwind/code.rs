@@ -8,12 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::code_row;
 use super::rules::{Found, Rules, RulesError, RulesOrigin};
-use crate::arch::{Generation, Processor};
 use crate::codeobject::{CodeObject, ElfAddress, SymbolKind};
 use crate::dwarf::Cause;
-use crate::isa::{CallerCode, CodeTarget, Instruction, Machine, UndecidedError, UnknownProcessorError};
+use crate::isa::{CallerCode, UndecidedError};
 use crate::session::Reader;
-use crate::session::disassembly::machine;
+use crate::session::disassembly::{ObjectCodeError, instructions, target};
 use crate::session::objects::Loaded;
 use crate::units::WaveId;
 
@@ -38,14 +37,12 @@ pub(in crate::session) enum CodeError {
     Part,
     #[error("the function has more than {} KiB of code", MAX_BYTES / 1024)]
     TooLong,
-    #[error("the function's code is not in the code object's file")]
-    NotInFile,
+    #[error(transparent)]
+    Object(#[from] ObjectCodeError),
     #[error("the code shows no stack pointer or no return address at the PC")]
     NoHolder,
     #[error(transparent)]
     Undecided(#[from] UndecidedError),
-    #[error(transparent)]
-    Processor(#[from] UnknownProcessorError),
     /// The question's budget is spent.
     #[error(transparent)]
     Budget(#[from] Cause),
@@ -86,7 +83,7 @@ impl CallerCodes {
     ) -> Found {
         let failed = |why: CodeError| Arc::new(Err(RulesError::Code(Box::new(table.clone()), Box::new(why))));
         let (Ok(wave), Ok(object)) = (reader.wave(id), loaded.object(reader.dump().capture())) else {
-            return failed(CodeError::NotInFile);
+            return failed(ObjectCodeError::NotInFile.into());
         };
         let bounds = match bounds(reader, loaded, &object, at) {
             Ok(bounds) => bounds,
@@ -103,21 +100,18 @@ impl CallerCodes {
             Some(known) => known,
             None => {
                 let size = bounds.parts.iter().map(|part| part.end.0.saturating_sub(part.start.0));
-                let work = (size.fold(0, u64::saturating_add) / 4).saturating_mul(DWORD_WORK);
-                if let Err(spent) = reader.budget().take(work, OWN_WORK) {
+                let size = size.fold(0, u64::saturating_add);
+                if let Err(spent) = reader.budget().take((size / 4).saturating_mul(DWORD_WORK), OWN_WORK) {
                     return failed(spent.into());
                 }
                 if reader.goes_on().is_err() {
                     return failed(CodeError::Interrupted);
                 }
-                let target = CodeTarget {
-                    generation: object
-                        .processor()
-                        .map_or(Generation::R600, |known: Processor| known.generation),
-                    buffer_scratch: wave.kind.target.buffer_scratch,
-                    lanes: wave.kind.wave_size.lanes(),
+                let target = target(&object, &wave.kind);
+                let read = match size {
+                    MAX_BYTES.. => Err(CodeError::TooLong),
+                    _ => instructions(&object, &wave.kind, &bounds.parts).map_err(CodeError::from),
                 };
-                let read = read(&object, &machine(Some(&object), wave), &bounds);
                 let read = read.and_then(|code| Ok(CallerCode::read(&code, bounds.entry.0, target)?));
                 let code = Arc::new(read);
                 let mut cached = lock();
@@ -184,26 +178,4 @@ fn bounds(
     }
     let range = loaded.frame_entry(reader, object, at).ok_or(CodeError::NoFunction)?;
     Ok(Bounds { entry: range.start, parts: vec![range] })
-}
-
-/// Decodes a function's instructions, by address.
-fn read(object: &CodeObject, machine: &Machine, bounds: &Bounds) -> Result<Vec<Instruction>, CodeError> {
-    let size = |range: &Range<ElfAddress>| range.end.0.saturating_sub(range.start.0);
-    if bounds.parts.iter().map(size).fold(0, u64::saturating_add) > MAX_BYTES {
-        return Err(CodeError::TooLong);
-    }
-    let mut parts = bounds.parts.clone();
-    parts.sort_by_key(|range| range.start);
-    let mut code: Vec<Instruction> = Vec::new();
-    for part in parts {
-        let at = part.start.0.max(code.last().map_or(0, Instruction::end));
-        let Some(length @ 1..) = part.end.0.checked_sub(at) else { continue };
-        let bytes = object.bytes_at(ElfAddress(at), length).ok_or(CodeError::NotInFile)?;
-        let found = machine.decode(at, &bytes, at != part.start.0)?;
-        if found.last().is_none_or(|last| last.end() < part.end.0) {
-            return Err(CodeError::NotInFile);
-        }
-        code.extend(found);
-    }
-    Ok(code)
 }

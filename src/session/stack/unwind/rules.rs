@@ -11,6 +11,7 @@ use crate::debuginfo::{CallFrames, FrameEntry, FrameError, FrameSection};
 use crate::dwarf::cfi::{self, CfaRule, Factors, Row};
 use crate::dwarf::print::Names;
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
+use crate::session::disassembly::ObjectCodeError;
 use crate::units::{DwarfReg, Pc};
 
 /// Maximum number of cached rows of all code objects; past this the cache starts anew. A row with 200 registers takes
@@ -121,7 +122,7 @@ impl RulesError {
 
     /// Whether the function's code is for an unknown processor.
     pub(super) fn is_undecoded(&self) -> bool {
-        matches!(self, Self::Code(_, code) if matches!(&**code, CodeError::Processor(_)))
+        matches!(self, Self::Code(_, code) if matches!(&**code, CodeError::Object(ObjectCodeError::Processor(_))))
     }
 }
 

@@ -14,29 +14,31 @@ use std::sync::Arc;
 use super::code_row;
 use super::rules::{Found, Rules, RulesError, RulesOrigin};
 use super::unwinder::{Code, Physical, Unwinder};
-use crate::arch::{
-    CodePart, FRAME_POINTER, FrameSetup, FunctionExit, Processor, Register, frame_setup, function_exit,
-};
+use crate::arch::Register;
 use crate::codeobject::Bytes;
 use crate::dwarf::cfi::{Answers, CfaRule, Placement, RegisterRule, Row, Unwind};
 use crate::dwarf::{Answer, Bits, ContextError, Location, Machine as _, Operation, Program, fetch};
+use crate::isa::{FRAME_POINTER, FrameSetup, FunctionExit, Instruction, Machine, frame_setup, function_exit};
+use crate::session::disassembly::machine;
 use crate::session::{Inferred, InferredBy};
 use crate::units::DwarfReg;
 
 /// A function's code, from its first address on.
 struct FunctionBytes {
-    processor: Processor,
+    machine: Machine,
     start: u64,
     bytes: Bytes,
 }
 
 impl FunctionBytes {
-    fn part(&self) -> CodePart<'_> {
-        CodePart { start: self.start, bytes: &self.bytes }
+    /// The instruction at an address.
+    fn at(&self, address: u64) -> Option<Instruction> {
+        let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
+        self.machine.reader(false).ok()?.next(address, self.bytes.get(offset..)?)
     }
 
     fn frame_setup(&self) -> Option<FrameSetup> {
-        frame_setup(self.processor, self.part())
+        frame_setup(|address| self.at(address), self.start)
     }
 }
 
@@ -51,7 +53,7 @@ impl Unwinder<'_> {
         let code = frame.code?;
         let function = self.function_bytes(code)?;
         let exit = match self.returns_by_lanes(row) {
-            true => function_exit(function.processor, function.part(), code.elf.0),
+            true => function_exit(|address| function.at(address), code.elf.0),
             false => None,
         };
         let frame = self.kind.sgpr(FRAME_POINTER)?.dwarf?;
@@ -119,7 +121,8 @@ impl Unwinder<'_> {
         let object = code.loaded.object(self.reader.dump().capture()).ok()?;
         let range = code.loaded.frame_entry(self.reader, &object, code.elf)?;
         let bytes = object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?;
-        Some(FunctionBytes { processor: object.processor()?, start: range.start.0, bytes })
+        let machine = machine(Some(&object), &self.kind);
+        Some(FunctionBytes { machine, start: range.start.0, bytes })
     }
 
     /// Whether the return address is in lanes of a vector register by these rules.

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::arch::{RegId, RegisterValue, WaveArch, ends_with_call};
+use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::bounds::MAX_FRAMES;
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
 use crate::dwarf::{self, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch};
-use crate::isa::ALIGNMENT;
+use crate::isa::{ALIGNMENT, Control, Instruction};
+use crate::session::disassembly::machine;
 use crate::session::error::SourceError;
 use crate::session::objects::Loaded;
 use crate::session::stack::unwind::frame::PhysicalFrame;
@@ -352,8 +353,11 @@ impl<'a> Unwinder<'a> {
         let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == ALIGNMENT) else {
             return Some(BadPc::CallUnread);
         };
-        let processor = object.processor()?;
-        (!ends_with_call(processor, &bytes)?).then_some(BadPc::NoCall)
+        object.processor()?;
+        let machine = machine(Some(&object), &self.kind);
+        let one = machine.decode(0, &bytes, false).ok()?;
+        let is_call = |one: &Instruction| one.effects().is_ok_and(|effects| effects.control == Control::Call);
+        (!one.iter().any(is_call)).then_some(BadPc::NoCall)
     }
 
     fn return_address(

@@ -1,18 +1,21 @@
 //! Start of a function's stack frame at each of its instructions.
 //!
 //! Debug information names one frame register for the whole function. It holds the frame's start only between prologue
-//! and epilogue; outside it is the caller's. The code itself shows the start: this module tracks the stack, frame and
-//! base pointers along every path from the function's first instruction.
+//! and epilogue; outside it is the caller's. The code itself shows the start: the values of the stack, frame and base
+//! pointers along every path from the function's first instruction, as [`super::callers`] follows them.
 //!
 //! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions" and "Kernel Prolog"; frame setup of clang and flang 22.
 
-use super::frame_objects::FrameObjects;
-use super::frame_paths::{BASE, FRAME, Layout, Paths, STACK, State, Value};
-use super::instruction::Encoding;
-use super::processor::{Generation, Processor};
+mod ends;
+mod objects;
 
-/// Maximum size of a function's code in bytes; the analysis keeps a state for each dword.
-pub const MAX_FUNCTION_CODE: usize = 1 << 20;
+pub use ends::{FrameSetup, FunctionExit, frame_setup, function_exit};
+pub use objects::FrameObjects;
+
+use super::Instruction;
+use super::callers::{BASE, CodeTarget, FRAME, Paths, STACK, State, Value};
+use super::registers::{RegisterFile, RegisterRange};
+use super::{Control, UndecidedError};
 
 /// Number of the scalar register with the stack pointer (calling convention).
 pub const STACK_POINTER: u8 = STACK;
@@ -42,10 +45,8 @@ pub enum FrameStart {
 /// The start of the frame throughout one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameCode {
-    /// Start and end of each part of the code, ascending.
-    parts: Vec<(u64, u64)>,
-    /// Spans by start address, ascending. Each part begins one.
-    spans: Vec<(u64, Span)>,
+    /// Spans by start address, ascending; `None`: no code of the function.
+    spans: Vec<(u64, Option<Span>)>,
     /// Objects of a realigned frame, whose stack arguments are relative to the stack pointer at entry.
     objects: Option<FrameObjects>,
     reserves_memory: bool,
@@ -61,24 +62,15 @@ struct Span {
     entry: Option<FrameStart>,
 }
 
-/// A part of a function's code.
-#[derive(Clone, Copy, Debug)]
-pub struct CodePart<'c> {
-    /// Address of its first byte.
-    pub start: u64,
-    /// Its bytes.
-    pub bytes: &'c [u8],
-}
-
-/// A function's code, and known facts of its frame.
+/// A function, and known facts of its frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionCode<'c> {
-    /// The target processor.
-    pub processor: Processor,
+    /// Its instructions by address, of all parts.
+    pub code: &'c [Instruction],
     /// Address of its first instruction.
     pub entry: u64,
-    /// Its code, in any order.
-    pub parts: &'c [CodePart<'c>],
+    /// The GPU.
+    pub target: CodeTarget,
     /// Number of the scalar register that debug information names as frame base.
     pub frame_register: u8,
     /// Whether it is a kernel.
@@ -95,45 +87,41 @@ impl FrameCode {
     /// Analyses a function's code.
     ///
     /// # Errors
-    /// The reason that the analysis is impossible.
-    pub fn read(function: FunctionCode<'_>) -> Result<Self, &'static str> {
-        if !Self::follows(function.frame_register) {
-            return Err("the frame register is none of the calling convention's");
-        }
-        let size = function.parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.bytes.len()));
-        if size > MAX_FUNCTION_CODE {
-            return Err("the function has more than 1 MiB of code");
-        }
-        let encoding = Encoding::of(function.processor)
-            .ok_or("the encoding of the processor's instructions is not known here")?;
-        let layout = Layout::new(function.parts);
-        if layout.index(function.entry).is_none() {
-            return Err("the function has no code at its first address");
-        }
-        let paths = Paths::follow(encoding, function, &layout);
-        let frame = paths.frame(function.frame_register);
-        let parts: Vec<(u64, u64)> = layout.ranges().collect();
-        let mut spans: Vec<(u64, Span)> = Vec::new();
-        for (index, state) in paths.before.iter().enumerate() {
-            // A wave's PC is never at a dword within an instruction.
-            let Some((address, _)) = layout.code(index).filter(|_| !paths.is_inside(index)) else { continue };
-            let span = match function.is_kernel {
-                true => of_kernel(&paths, function.frame_register, address, *state),
-                false => of_function(function.frame_register, frame, *state),
-            };
-            let begins = parts.binary_search_by_key(&address, |(start, _)| *start).is_ok();
-            if begins || spans.last().is_none_or(|(_, last)| *last != span) {
-                spans.push((address, span));
+    /// The function has no instruction at its entry, or its paths are too many.
+    pub fn read(function: FunctionCode<'_>) -> Result<Self, UndecidedError> {
+        let FunctionCode { code, frame_register, is_kernel, target, .. } = function;
+        let stack = if is_kernel { Value::Unknown } else { Value::Stack(0) };
+        let followed = Paths::follow(code, function.entry, target, stack)?;
+        let frame = frame(frame_register, &followed);
+        let mut last_set = None;
+        followed.each(|index, state| {
+            // 0 is the start of a kernel's frame.
+            let sets = code.get(index).is_some_and(sets_frame);
+            if sets && state.after.is_some_and(|after| after.scalar(FRAME) != Value::Constant(0)) {
+                last_set = last_set.max(code.get(index).map(|one| one.address));
             }
-        }
-        let by_lane = matches!(
-            function.processor.generation,
-            Generation::Gfx940 | Generation::Gfx11 | Generation::Gfx12 | Generation::Gfx125
-        );
-        let rounded = frame.filter(|frame| matches!(frame, Value::Rounded { .. }) && !function.is_kernel);
-        let objects = rounded.map(|frame| FrameObjects::read(encoding, &layout, &paths, frame, by_lane));
-        let reserves_memory = function.is_kernel && paths.reserves_memory;
-        Ok(Self { parts, spans, objects, reserves_memory })
+        });
+        let mut spans: Vec<(u64, Option<Span>)> = Vec::new();
+        let mut end = None;
+        followed.each(|index, state| {
+            let Some(one) = code.get(index) else { return };
+            if let Some(end) = end.filter(|end| *end != one.address) {
+                spans.push((end, None));
+            }
+            let span = match is_kernel {
+                true => of_kernel(last_set, frame_register, one.address, state.before),
+                false => of_function(frame_register, frame, state.before),
+            };
+            if spans.last().is_none_or(|(_, last)| *last != Some(span)) {
+                spans.push((one.address, Some(span)));
+            }
+            end = Some(one.end());
+        });
+        spans.extend(end.map(|end| (end, None)));
+        let rounded = frame.filter(|frame| matches!(frame, Value::Rounded { .. }) && !is_kernel);
+        let objects = rounded.map(|frame| FrameObjects::read(code, &followed, frame, !target.buffer_scratch));
+        let reserves_memory = is_kernel && reserves_memory(code, function.entry);
+        Ok(Self { spans, objects, reserves_memory })
     }
 
     /// Number of kept spans, each about 40 bytes.
@@ -170,22 +158,34 @@ impl FrameCode {
     }
 
     fn span(&self, address: u64) -> Option<Span> {
-        let part = self.parts.partition_point(|(start, _)| *start <= address).checked_sub(1)?;
-        self.parts.get(part).filter(|(_, end)| address < *end)?;
         let after = self.spans.partition_point(|(from, _)| *from <= address);
-        Some(self.spans.get(after.checked_sub(1)?)?.1)
+        self.spans.get(after.checked_sub(1)?)?.1
     }
 }
 
+/// The frame pointer's value in the function's body; a rounded stack pointer anywhere takes precedence.
+fn frame(register: u8, followed: &Paths) -> Option<Value> {
+    let (mut rounded, mut is_entry, mut is_unclear) = (None, false, false);
+    followed.each(|_, state| match state.before.map(|state| state.scalar(register)) {
+        Some(value @ Value::Rounded { plus: 0, .. }) => {
+            is_unclear |= rounded.is_some_and(|known| known != value);
+            rounded = Some(value);
+        }
+        Some(Value::Stack(0)) => is_entry = true,
+        _ => {}
+    });
+    rounded.or(is_entry.then_some(Value::Stack(0))).filter(|_| !is_unclear)
+}
+
 /// The span of one instruction of a function other than a kernel. `frame`: the frame pointer's value in the body.
-fn of_function(register: u8, frame: Option<Value>, state: Option<State>) -> Span {
+fn of_function(register: u8, frame: Option<Value>, state: Option<&State>) -> Span {
     let unknown = |why| Span { start: FrameStart::Unknown(why), is_held: false, entry: None };
     let Some(state) = state else {
         return unknown("no path from the function's entry leads here, as far as its code can be followed");
     };
     let from_entry = |add, mask| {
-        let by = |register| match state.of(register) {
-            Value::Entry(by) => Some((register, by)),
+        let by = |register| match state.scalar(register) {
+            Value::Stack(by) => Some((register, by)),
             _ => None,
         };
         let found = || [STACK, BASE, FRAME].into_iter().filter_map(by);
@@ -201,7 +201,7 @@ fn of_function(register: u8, frame: Option<Value>, state: Option<State>) -> Span
     let Some(frame) = frame else {
         return unknown("the function's code does not set the frame register s33 from the stack pointer");
     };
-    let start = match (state.of(FRAME), frame) {
+    let start = match (state.scalar(FRAME), frame) {
         (held, frame) if held == frame => Some(FrameStart::Register(FRAME)),
         (Value::Rounded { add, mask, plus }, Value::Rounded { add: same, mask: bits, .. })
             if (add, mask) == (same, bits) =>
@@ -222,19 +222,37 @@ fn computed(register: u8, add: u32, mask: u32) -> FrameStart {
     }
 }
 
-/// The span of one instruction of a kernel.
-fn of_kernel(paths: &Paths, register: u8, address: u64, state: Option<State>) -> Span {
+/// The span of one instruction of a kernel. `last_set`: the last instruction that sets the frame register to anything
+/// but 0.
+fn of_kernel(last_set: Option<u64>, register: u8, address: u64, state: Option<&State>) -> Span {
     let at = |start, is_held| Span { start, is_held, entry: None };
-    match paths.frame_set.filter(|_| register == FRAME) {
-        None => at(FrameStart::Zero, state.is_some_and(|state| state.of(register) == Value::Constant(0))),
+    match last_set.filter(|_| register == FRAME) {
+        None => at(FrameStart::Zero, state.is_some_and(|state| state.scalar(register) == Value::Constant(0))),
         // The trap handler uses memory below the kernel's frame: dynamic VGPRs.
         Some(last) if address > last => at(FrameStart::Register(FRAME), true),
         Some(_) => at(FrameStart::Unknown("the kernel has not set its frame register s33 yet"), false),
     }
 }
 
-/// Whether code ends with a call, so that the address past it may be a return address; `None` if unknown.
-#[must_use]
-pub fn ends_with_call(processor: Processor, code: &[u8]) -> Option<bool> {
-    Some(Encoding::of(processor)?.ends_with_call(code))
+/// Whether an instruction writes the frame pointer.
+fn sets_frame(one: &Instruction) -> bool {
+    const RANGE: RegisterRange = RegisterRange::new(RegisterFile::Scalar, FRAME as u16, 1);
+    one.effects().is_ok_and(|effects| effects.writes.iter().any(|write| write.range.overlaps(RANGE)))
+}
+
+/// The instructions from an address on, up to the first branch or call. `at`: the instruction at an address.
+fn straight(at: impl Fn(u64) -> Option<Instruction>, entry: u64) -> impl Iterator<Item = Instruction> {
+    let is_next = |one: &Instruction| one.effects().is_ok_and(|effects| effects.control == Control::Next);
+    std::iter::successors(at(entry), move |one| at(one.end())).take_while(is_next)
+}
+
+/// Whether the code before the first branch or call moves a hardware register, or on a condition a constant, to the
+/// frame pointer. In dynamic VGPR mode a kernel keeps memory for the trap handler below its frame (LLVM,
+/// `SIFrameLowering::emitEntryFunctionPrologue`): `s_getreg_b32 s33, hwreg(HW_REG_WAVE_HW_ID2, 8, 2)` and later
+/// `s_cmovk_i32 s33, 0x1c0`.
+fn reserves_memory(code: &[Instruction], entry: u64) -> bool {
+    let is_it =
+        |one: &Instruction| matches!(one.mnemonic(), "s_getreg_b32" | "s_cmovk_i32") && sets_frame(one);
+    let index = |address: u64| code.binary_search_by_key(&address, |one| one.address).ok();
+    straight(|address| code.get(index(address)?).cloned(), entry).any(|one| is_it(&one))
 }
