@@ -187,7 +187,7 @@ impl<'t> Draft<'t> {
         let mut literal = None;
         for value in values {
             let one = self.with(at, value)?;
-            match one.found.operand(at)?.value {
+            match one.found.encoded(at)?.value {
                 Value::Register(_) if is_name => {
                     let text = one.found.operand_text(at).to_string().replace(".l", "");
                     if text == wanted || is_image && first(&text) == first(wanted) {

@@ -14,6 +14,8 @@ pub(crate) struct Gpu {
     pub(crate) is_gfx1250: bool,
     /// GFX10.1.
     pub(crate) is_gfx101: bool,
+    /// The one control of DPP that numbers of 64 bits have.
+    pub(crate) wide_dpp: Option<&'static str>,
     pub(crate) wave64: bool,
 }
 
@@ -24,12 +26,18 @@ impl Gpu {
         let family =
             if number.len() == 3 { 9 } else { number.get(..2).and_then(|two| two.parse().ok()).unwrap_or(9) };
         let is_gfx940 = matches!(number, "942" | "950");
+        let is_gfx90a = is_gfx940 || number == "90a";
         Self {
             family,
-            is_gfx90a: is_gfx940 || number == "90a",
+            is_gfx90a,
             is_gfx940,
             is_gfx1250: matches!(number, "1250" | "1251"),
             is_gfx101: number.starts_with("101"),
+            wide_dpp: if is_gfx90a {
+                Some("row_newbcast")
+            } else {
+                (number == "1251").then_some("row_share")
+            },
             wave64: table.u8(S::VariantWaves, variant) == 64,
         }
     }

@@ -43,7 +43,7 @@ pub struct Register {
 /// The contents of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Value {
-    /// No register: an address that is off.
+    /// No register: an address that is off, or that an image instruction has not with its other fields.
     None,
     /// Registers.
     Register(Register),
@@ -125,6 +125,15 @@ impl Instruction {
     /// The operand with a number.
     #[must_use]
     pub fn operand(&self, at: usize) -> Option<Operand> {
+        let operand = self.encoded(at)?;
+        let place = operand.role.name().strip_prefix("vaddr").and_then(|place| place.parse().ok());
+        let is_absent =
+            place.is_some_and(|place: u8| self.image().is_some_and(|(_, count, _)| place >= count));
+        Some(if is_absent { Operand { value: Value::None, ..operand } } else { operand })
+    }
+
+    /// The operand with a number; also an address that the instruction has not with its other fields.
+    pub(crate) fn encoded(&self, at: usize) -> Option<Operand> {
         let table = self.decoder.table;
         let list = table.range(S::ListStarts, self.form(0)?);
         let operand = usize::from(table.u16(S::Lists, list.clone().nth(at)?));

@@ -32,7 +32,7 @@ fn shape(instruction: &Instruction) -> String {
 
 #[test]
 fn operands_have_roles_registers_and_directions() {
-    let cases: [(&str, &[u32], &str, &str); 12] = [
+    let cases: [(&str, &[u32], &str, &str); 13] = [
         ("gfx90a", &[0x8006_0504], "s_add_u32 s6, s4, s5", ">sdst Sgpr 6+1, src0 Sgpr 4+1, src1 Sgpr 5+1"),
         (
             "gfx90a",
@@ -88,6 +88,12 @@ fn operands_have_roles_registers_and_directions() {
             &[0xca10_0101, 0x0002_0102],
             "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v3, v2",
             ">vdstX Vgpr 0+1, >vdstY Vgpr 3+1, src0X Vgpr 1+1, src0Y Vgpr 2+1",
+        ),
+        (
+            "gfx1200",
+            &[0xd0c0_0001, 0, 0x0000_0201],
+            "image_load v[0:1], [v1, v2], s[0:7] dmask:0x3 dim:SQ_RSRC_IMG_2D",
+            ">vdata Vgpr 0+2, vaddr0 Vgpr 1+1, vaddr1 Vgpr 2+1, vaddr2 -, vaddr3 -, srsrc Sgpr 0+8, dmask 3, dim 1, cpol 0, r128 0, a16 0, tfe 0, d16 0",
         ),
         (
             "gfx1100",

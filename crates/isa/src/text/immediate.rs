@@ -27,6 +27,8 @@ mod number {
     pub(super) const FLOAT_16: u8 = 6;
     pub(super) const PACKED_BFLOAT_16: u8 = 7;
     pub(super) const PACKED_FLOAT_16: u8 = 8;
+    /// Packed halves without inline floating-point numbers.
+    pub(super) const PACKED_PLAIN: u8 = 9;
 }
 
 fn name<T: PartialEq>(bits: &T, of: impl Fn(&(&str, u16, u16, u32, u64)) -> T) -> Option<&'static str> {
@@ -50,6 +52,7 @@ fn is_inline(kind: u8, number: i64) -> bool {
         _ if (-16..=64).contains(&low.cast_signed()) => true,
         number::PACKED_BFLOAT_16 => is_half && name(&half, |float| float.2).is_some(),
         number::PACKED_FLOAT_16 => is_half && name(&half, |float| float.1).is_some(),
+        number::PACKED_PLAIN => false,
         _ => name(&low, |float| float.3).is_some(),
     }
 }
@@ -105,6 +108,7 @@ impl Text<'_, '_> {
             number::PACKED_FLOAT_16 => {
                 name(&half, |float| float.1).filter(|_| is_half || low >> 16 == u32::from(half))
             }
+            number::PACKED_PLAIN => None,
             _ => name(&low, |float| float.3),
         };
         match text {

@@ -195,7 +195,7 @@ impl<'a, 'f> Text<'a, 'f> {
 
     /// An operand as such, without modifiers.
     fn operand(&mut self, at: usize) -> fmt::Result {
-        let Some(operand) = self.i.operand(at) else { return Ok(()) };
+        let Some(operand) = self.i.encoded(at) else { return Ok(()) };
         match operand.value {
             Value::None => Ok(()),
             Value::Register(register) => self.register(register),

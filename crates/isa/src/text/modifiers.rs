@@ -221,14 +221,20 @@ impl Text<'_, '_> {
         let control = self.number(at);
         let is_10 = self.gpu.family >= 10;
         let is_64 = || {
-            self.i.operands().any(|operand| {
-                let name = operand.role.name();
-                matches!(name, "vdst" | "src0" | "src1")
-                    && operand.register().is_some_and(|register| register.dwords == 2)
-            })
+            // And these products of 32 bits.
+            const PRODUCTS: [&str; 4] = ["v_mul_lo_u32", "v_mul_hi_u32", "v_mul_hi_i32", "v_mad_u32"];
+            self.i.mnemonic().is_some_and(|name| PRODUCTS.contains(&name))
+                || self.i.operands().any(|operand| {
+                    let name = operand.role.name();
+                    matches!(name, "vdst" | "src0" | "src1")
+                        && operand.register().is_some_and(|register| register.dwords == 2)
+                })
         };
-        if !(0x150..0x160).contains(&control) && self.gpu.is_gfx90a && is_64() {
-            return self.out.write_str(" /* DP ALU dpp only supports row_newbcast */");
+        if let Some(only) = self.gpu.wide_dpp
+            && !(0x150..0x160).contains(&control)
+            && is_64()
+        {
+            return write!(self.out, " /* DP ALU dpp only supports {only} */");
         }
         let lane = control & 15;
         let old = |name| if is_10 { None } else { Some(name) };
