@@ -32,7 +32,7 @@ fn shape(instruction: &Instruction) -> String {
 
 #[test]
 fn operands_have_roles_registers_and_directions() {
-    let cases: [(&str, &[u32], &str, &str); 13] = [
+    let cases: [(&str, &[u32], &str, &str); 14] = [
         ("gfx90a", &[0x8006_0504], "s_add_u32 s6, s4, s5", ">sdst Sgpr 6+1, src0 Sgpr 4+1, src1 Sgpr 5+1"),
         (
             "gfx90a",
@@ -41,6 +41,7 @@ fn operands_have_roles_registers_and_directions() {
             ">sdst Sgpr 0+1, src0 literal 0x12345678",
         ),
         ("gfx90a", &[0xbe80_1e06], "s_swappc_b64 s[0:1], s[6:7]", ">sdst Sgpr 0+2, src0 Sgpr 6+2"),
+        ("gfx90a", &[0xbe80_206a], "s_and_saveexec_b64 s[0:1], vcc", ">sdst Sgpr 0+2, src0 Special 106+2"),
         (
             "gfx90a",
             &[0xc00a_0103, 0x0000_0010],

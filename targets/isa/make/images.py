@@ -4,8 +4,7 @@ import re
 from collections import Counter
 
 from names import ROLES
-from probe import Words
-from values import register
+from probe import Words, register
 
 
 def sizes_by_fields(target, leaf, operands):
@@ -54,7 +53,8 @@ def sizes_by_fields(target, leaf, operands):
 def separate(name, found):
     """The sizes of data and of addresses apart: LLVM changes both, or neither where no opcode has them."""
     match = re.search(r"_V(\d+)(?:_V(\d+))?", name)
-    of_leaf = lambda one: match and one[0] == int(match[1]) and one[1 if one[1] > 1 else 2] == int(match[2] or 0)
+    # The addresses are one run, or registers of one dword each.
+    of_leaf = lambda one: match and one[0] == int(match[1]) and one[1] * one[2] == int(match[2] or 0) and min(one[1:]) <= 1
     kept = next((one for one in found.values() if one and of_leaf(one)), None)
     most = lambda some: Counter(some).most_common(1)[0][0] if some else None
     data, addresses = [], []

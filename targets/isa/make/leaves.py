@@ -34,6 +34,10 @@ def is_of(processor, table):
     return of == family(processor)
 
 
+# The first turn of `fill` whose words all select DPP, for leaves that other words do not reach.
+DPP_TURN = 70
+
+
 def fill(numbers, processor, width, turn):
     """Bits for the free fields of a word: zeros and small patterns, then random ones, of which some select DPP."""
     full = (1 << width) - 1
@@ -52,6 +56,9 @@ def fill(numbers, processor, width, turn):
         word = word & ~0x1FF | (0xE9 if turn & 1 else 0x1E9)
     if 30 <= turn < 40 and width >= 64:
         word = word & ~(0x1FF << 32) | (0xE9, 0xEA, 0xFA)[turn % 3] << 32
+    if turn >= DPP_TURN:
+        place = 0 if width == 64 else 32
+        word = word & ~(0x1FF << place) | (0xE9, 0xEA, 0xFA)[turn % 3] << place
     return word
 
 
@@ -72,7 +79,7 @@ def reached(target, processor):
         for place, (mask, value, op) in enumerate(leaves):
             words, others = [], {}
             name = target.name(op)
-            for turn in range(70):
+            for turn in range(DPP_TURN + 90 if "dpp" in name else DPP_TURN):
                 word = fill(numbers, processor, width, turn) & ~mask | value
                 if family(processor) == 9 and word >> 26 & 0x3F in (0x38, 0x3A) and word >> 56 & 0xFF > 0xF8:
                     word ^= 1 << 61

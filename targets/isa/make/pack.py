@@ -195,7 +195,10 @@ def pack(data):
             if not any(role for role, *_ in row["operands"]):
                 found = names.roles(target.description(row["op"]), row["operands"])
                 row["operands"] = [(role, *rest) for role, (_, *rest) in zip(found, row["operands"])] if found else row["operands"]
-            row["operands"] = [*row["operands"], *more_addresses(target, row)]
+            more = list(more_addresses(target, row))
+            place = 1 + max((at for at, (role, *_) in enumerate(row["operands"]) if more and role.startswith("vaddr")), default=-1)
+            row["operands"] = [*row["operands"][:place], *more, *row["operands"][place:]]
+            row["moved"] = place, len(more)
             if row["op"] not in printed:
                 decoded = target.decode(Words.bytes(row["base"], row["width"]) + TAIL)
                 printed[row["op"]], descriptions[row["op"]] = template(target, row["op"], decoded[3]), target.description(row["op"])
@@ -225,6 +228,8 @@ def pack(data):
     for key, row, values32, values64, numbers in merged(data, order):
         _, _, mask, value, width, op, operand_fields, image = key
         base, second, items = printed[op]
+        place, count = row["moved"]
+        items = [(printer, operand + count if operand >= place else operand, extra) for printer, operand, extra in items]
         if row["is_image"]:
             items = with_addresses(items, [role for role, *_ in operand_fields])
         some = tuple(

@@ -127,6 +127,13 @@ int decode(void *p, const uint8_t *b, int n, Decoded *d, char *text, int cap) {
 const char *op_name(void *p, unsigned op) { return ((Target_ *)p)->instrs->getName(op).data(); }
 const char *reg_name(void *p, unsigned r) { return ((Target_ *)p)->regs->getName(r); }
 unsigned reg_encoding(void *p, unsigned r) { return ((Target_ *)p)->regs->getEncodingValue(r); }
+// Dwords of a register, by its classes; the encoded form of some registers has none, but parts.
+unsigned reg_dwords(void *p, unsigned r) {
+  auto &regs = *((Target_ *)p)->regs; unsigned n = 1, parts = 0;
+  for (auto &c : regs.regclasses()) if (c.contains(r)) n = std::max(n, c.getSizeInBits() / 32);
+  for (auto part : regs.subregs(r)) parts += !StringRef(regs.getName(part)).ends_with("16");
+  return std::max(n, parts);
+}
 unsigned reg_count(void *p) { return ((Target_ *)p)->regs->getNumRegs(); }
 int op_named(unsigned op, unsigned name) { return AMDGPU::getNamedOperandIdx(op, (AMDGPU::OpName)name); }
 const char *op_mnemonic(void *p, unsigned op) { MCInst i; i.setOpcode(op); return ((Target_ *)p)->printer->getMnemonic(i).first; }

@@ -30,6 +30,7 @@ declare("op_name", c_char_p, c_void_p, c_uint)
 declare("reg_name", c_char_p, c_void_p, c_uint)
 declare("reg_text", c_char_p, c_uint)
 declare("reg_encoding", c_uint, c_void_p, c_uint)
+declare("reg_dwords", c_uint, c_void_p, c_uint)
 declare("op_named", c_int, c_uint, c_uint)
 declare("op_desc", c_int, c_void_p, c_uint, POINTER(c_int64))
 declare("decode", c_int, c_void_p, c_char_p, c_int, POINTER(Decoded), c_char_p, c_int)
@@ -102,6 +103,25 @@ class Target:
         numbers = (c_int64 * (2 * len(operands) + 2))(*(number for operand in operands for number in operand))
         length = L.print(self.handle, op, len(operands), numbers, self.text, 2000)
         return self.text.value.decode("latin1") if length >= 0 else None
+
+
+registers = {}
+
+
+def register(target, number):
+    """(file, first number, dwords) of one of LLVM's registers, or ("special", (name, encoding), dwords)."""
+    if number not in registers:
+        text = L.reg_text(number).decode() if number else ""
+        match = re.fullmatch(r"(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(\.[lh])?", text)
+        if match:
+            first = int(match[2] or match[3])
+            registers[number] = match[1] + (match[5] or ""), first, int(match[4]) - first + 1 if match[4] else 1
+        elif number:
+            encoding = L.reg_encoding(target.handle, number) & 0x3FF
+            registers[number] = "special", (text, encoding), L.reg_dwords(target.handle, number)
+        else:
+            registers[number] = "none", 0, 0
+    return registers[number]
 
 
 def learn(target, op, by_name, width, mask, bases, tail):

@@ -5,10 +5,10 @@ import re
 from collections import Counter, defaultdict
 
 from images import sizes_by_fields
-from leaves import ORDER, TABLES, TAIL, family, fill, reached
+from leaves import DPP_TURN, ORDER, TABLES, TAIL, fill, reached
 from names import NAMES, ROLES
-from probe import M64, Target, Words, learn
-from values import FLOATS, TRIED, linear, register, tried
+from probe import M64, Target, Words, learn, register
+from values import FLOATS, TRIED, linear, tried
 
 
 def adjacent(bits):
@@ -106,8 +106,9 @@ class Variant:
     def bases(self, leaf):
         """Valid words of a leaf, without literals where literals could be parts of the word."""
         words = list(leaf.words)
-        for turn in range(12):
-            word = self.fill(leaf, 10 + turn)
+        first = DPP_TURN if "dpp" in self.target.name(leaf.op) else 10
+        for turn in range(first, first + 30):
+            word = self.fill(leaf, turn)
             decoded = leaf.decode(self.target, word)
             if decoded[0] > 0 and decoded[1] == leaf.op:
                 words.append(word)
@@ -122,13 +123,20 @@ class Variant:
                     return False
             return True
 
-        if family(self.processor) == 12:
-            words = [word for word in words if is_plain(word)] or words[:1]
-        return words[:10]
+        return ([word for word in words if is_plain(word)] or words[:1])[:20]
 
     def name_of(self, leaf, at):
         """What `learn` numbers an operand of a leaf by: its name in an image instruction, else its place."""
         return leaf.named.get(at, NAMES - 1) if leaf.is_image else at
+
+    def vectors(self, leaf):
+        """Words with the top bit of each source, where no base has it: of a vector register, another bit may select the half."""
+        found = []
+        for top in {1 << bits.bit_length() - 1 for bits in leaf.bits if bits.bit_count() > 8}:
+            if not any(word & top for word in leaf.bases):
+                words = (word | top for word in leaf.bases)
+                found += [word for word in words if leaf.decode(self.target, word)[:2] in ((1, leaf.op), (3, leaf.op))][:1]
+        return found
 
     def learn(self, leaf, is_split):
         """Bases, bits of each operand, and bits that can be flipped. Bits of other opcodes are not yet among them."""
@@ -136,7 +144,11 @@ class Variant:
             leaf.op = leaf.decode(self.target, leaf.words[0])[1]
         leaf.description, leaf.named = self.target.description(leaf.op), self.target.named(leaf.op)
         leaf.bases = self.bases(leaf)
-        leaf.bits, leaf.free = learn(self.target, leaf.op, leaf.is_image, leaf.width, leaf.mask, leaf.bases, TAIL)
+        known = lambda: learn(self.target, leaf.op, leaf.is_image, leaf.width, leaf.mask, leaf.bases, TAIL)
+        leaf.bits, leaf.free = known()
+        if more := self.vectors(leaf):
+            leaf.bases += more
+            leaf.bits, leaf.free = known()
         if is_split:
             for at in range(40):
                 key = leaf.table, leaf.place, at
@@ -257,6 +269,8 @@ class Variant:
                 _, first, dwords = register(self.target, value)
                 place = int(match[1]) - 1
                 if first == TAIL[place]:
+                    # Other fields decide about the size of the last one.
+                    dwords = 1 if any(role == "dmask" for role, *_ in operands) else dwords
                     operands[at] = (role, (), ("runs", 0, ((0, 1, "nsa", dwords, 0, place, 0),)), *rest[1:])
 
     def rows(self):

@@ -121,16 +121,17 @@ def template(target, op, operands):
 
 def with_addresses(found, roles):
     """Replaces the list of addresses of an image instruction by one item: other fields change its length."""
-    result, is_inside = [], False
+    result, is_inside, is_list = [], False, "vaddr1" in roles
     for printer, operand, extra in found:
+        is_address = printer != "text" and roles[operand] in ("vaddr", "vaddr0")
         if printer == "text" and extra.endswith("["):
             is_inside = True
             result += [("text", 0, extra[:-1])] if extra[:-1] else []
         elif is_inside and printer == "text" and extra.startswith("]"):
             is_inside = False
             result += [("text", 0, extra[1:])] if extra[1:] else []
+        elif is_address and (is_inside or is_list):
+            result.append(("addresses", operand, ""))
         elif not is_inside:
             result.append((printer, operand, extra))
-        elif roles[operand] in ("vaddr", "vaddr0"):
-            result.append(("addresses", operand, ""))
     return tuple(result)

@@ -1,10 +1,9 @@
 """The values of an operand's field: which registers, numbers and literals the decoder makes of them."""
 
-import re
 import struct
 
 from leaves import TAIL, family  # noqa: F401
-from probe import L, M64, Words, enumerate_field
+from probe import M64, Words, enumerate_field, register
 
 LITERALS = (
     int.from_bytes(TAIL[:4], "little"),
@@ -18,20 +17,6 @@ NUMBERS = [0.5, -0.5, 1, -1, 2, -2, 4, -4]
 FLOATS = {int.from_bytes(struct.pack("<" + form, number), "little") for form in "efd" for number in NUMBERS}
 FLOATS |= {int.from_bytes(struct.pack("<f", number), "little") >> 16 for number in NUMBERS}
 FLOATS |= {0x3118, 0x3E22, 0x3E22F983, 0x3FC45F306DC9C882}
-registers = {}
-
-
-def register(target, number):
-    """(file, first number, dwords) of one of LLVM's registers, or ("special", (name, encoding), 1)."""
-    if number not in registers:
-        text = L.reg_text(number).decode() if number else ""
-        match = re.fullmatch(r"(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(\.[lh])?", text)
-        if match:
-            first = int(match[2] or match[3])
-            registers[number] = match[1] + (match[5] or ""), first, int(match[4]) - first + 1 if match[4] else 1
-        else:
-            registers[number] = ("special", (text, L.reg_encoding(target.handle, number) & 0x3FF), 1) if number else ("none", 0, 0)
-    return registers[number]
 
 
 def element(target, kind, value, extra):
@@ -44,6 +29,13 @@ def element(target, kind, value, extra):
     if (extra or kind == 4) and form is not None:
         return "lit", form, extra
     return ("lit", 9, value) if kind == 4 else ("imm", value, 0)
+
+
+def joined(one, other):
+    """What a value of a field holds, by two words. A number that differs is no constant: LLVM reads bits of the word itself as a literal."""
+    if one and other and one != other and one[0] == other[0] == "imm":
+        return "lit", 9, one[1]
+    return one or other
 
 
 def longest_run(elements, start):
@@ -106,7 +98,9 @@ def tried(target, op, by_name, width, bases, bits, operand, has_k=False, dwords=
     elements = [None] * (1 << len(bits))
     for base in bases[:4]:
         values = enumerate_field(target, op, by_name, width, base, bits, TAIL, operand)
-        elements = [old or element(target, kind, value, size - width // 8) for old, (kind, value, size) in zip(elements, values)]
+        elements = [joined(old, element(target, kind, value, size - width // 8)) for old, (kind, value, size) in zip(elements, values)]
+    # A number of no register: LLVM decodes it and crashes when it prints it.
+    elements = [None if one and one[0] == "none" and bits else one for one in elements]
     if dwords:
         elements = [one and (one[0], one[1], dwords) for one in elements]
     if has_k and len(bits) >= 9:
