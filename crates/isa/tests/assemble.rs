@@ -19,8 +19,10 @@ const PROCESSORS: [(&str, u8); 8] = [
     ("gfx1250", 32),
 ];
 
-/// Texts that leave out a part of the word, or have a number that no instruction has.
-const MISSED: [&str; 5] = ["invalid_target", "exp mrt0", "v_interp", "tensor_stop", "dpp8:"];
+/// Texts that leave out a part of the word, as the return of atomics whose policy cascades, or have a number that no
+/// instruction has.
+const MISSED: [&str; 6] =
+    ["TH_ATOMIC_CASCADE", "invalid_target", "exp mrt0", "v_interp", "tensor_stop", "dpp8:"];
 
 /// Each encoding with some fields: its text leads to an instruction with the same text.
 #[test]

@@ -355,6 +355,9 @@ fn unknown_texts_are_errors() {
     ] {
         assert_eq!(decoded("gfx90a", text), Err(DecodeError::Mnemonic), "{text}");
     }
+    // Whether it returns a value is not in the text.
+    let cascade = "buffer_atomic_add_u32 v1, off, s[0:3], s0 th:TH_ATOMIC_CASCADE_RT scope:SCOPE_SYS";
+    assert_eq!(decoded("gfx1201", cascade), Err(DecodeError::Mnemonic));
 }
 
 /// LLVM 22, SOPInstructions.td and VOP1Instructions.td of gfx1250; registers as llvm-objdump prints them.
