@@ -1,12 +1,12 @@
-//! What instructions compute: operations on integers and masks of lanes, with their operands in one order.
+//! The computations of instructions: operations on integers and masks of lanes, with operands in a fixed order.
 //!
 //! All analyses take the meaning of arithmetic from here: values, copies, sums, inverses of changes of EXEC, frames.
 //! AMD's ISA documents have the operations. Operands with signs, selected parts or other lanes have no computation.
 
 use amdgpu_isa::{File, Implicit, Operand, Role, Value};
 
-use super::Instruction;
 use super::registers::{RegisterFile, RegisterRange};
+use super::{Instruction, inputs};
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl Source {
 pub struct Computation {
     /// The operation.
     pub operation: Operation,
-    /// The registers of the result; `None`: none, or those of no capture.
+    /// The registers of the result, of a comparison EXEC if it narrows it; `None`: none, or those of no capture.
     pub to: Option<RegisterRange>,
     /// The sources, reversed ones in the order of the operation.
     pub sources: [Source; 3],
@@ -197,36 +197,27 @@ pub struct Computation {
 pub(super) const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
 const SCC: RegisterRange = RegisterRange::new(RegisterFile::Scc, 0, 1);
 const SDST: Role = Role::named("sdst");
-const SRC0: Role = Role::named("src0");
-const SRC1: Role = Role::named("src1");
-const SRC2: Role = Role::named("src2");
 const SIMM16: Role = Role::named("simm16");
-/// Destination and sources of an instruction, and of the halves of a pair (VOPD).
-const VECTOR: [Role; 4] = [Role::named("vdst"), SRC0, SRC1, SRC2];
-const PAIRED: [[&[Role]; 4]; 2] = [
-    [
-        &[Role::named("vdstX")],
-        &[Role::named("src0X")],
-        &[Role::named("vsrc1X")],
-        &[Role::named("src2X"), Role::named("vsrc2X")],
-    ],
-    [
-        &[Role::named("vdstY")],
-        &[Role::named("src0Y")],
-        &[Role::named("vsrc1Y")],
-        &[Role::named("src2Y"), Role::named("vsrc2Y")],
-    ],
-];
+const VDST: Role = Role::named("vdst");
+/// Destinations of the halves of a pair (VOPD).
+const PAIRED: [Role; 2] = [Role::named("vdstX"), Role::named("vdstY")];
+
+impl Computation {
+    fn new(operation: Operation, to: Option<RegisterRange>, sources: [Source; 3]) -> Self {
+        let (condition, flag, saved) = (None, None, None);
+        Self { operation, to, sources, condition, flag, saved, is_vector: true, has_carry: false }
+    }
+}
 
 impl Instruction {
-    /// What the instruction computes, as far as it is known; a pair (VOPD) computes two things.
+    /// The computations of the instruction that are known: at most one, and two of a pair (VOPD).
     pub fn computations(&self) -> impl Iterator<Item = Computation> + '_ {
         let code = self.code().filter(|_| !self.has_unknown_vectors()).map(|(code, _)| code);
         let both = code.map(|code| match code.second_op() {
             None => [of(code), None],
             Some(second) => {
                 let first = code.op().map(amdgpu_isa::Op::mnemonic);
-                let half = |name: Option<&str>, place: usize| half(code, name?, PAIRED.get(place)?);
+                let half = |name: Option<&str>, place: usize| half(code, name?, place);
                 [half(first, 0), half(Some(second.mnemonic()), 1)]
             }
         });
@@ -251,27 +242,16 @@ pub(super) fn source(operand: Option<Operand>) -> Source {
 }
 
 /// The half of a pair.
-fn half(code: &amdgpu_isa::Instruction, name: &str, roles: &[&[Role]; 4]) -> Option<Computation> {
-    let [to, a, b, c] = roles.map(|roles| roles.iter().find_map(|role| code.operand_of(*role)));
+fn half(code: &amdgpu_isa::Instruction, name: &str, place: usize) -> Option<Computation> {
     let (operation, is_reversed) = operation(name.strip_prefix("v_dual_")?)?;
     if is_changed(code) {
         return None;
     }
-    let sources = ordered([source(a), source(b), source(c)], is_reversed);
-    let to = to.and_then(|of| RegisterRange::of(of.register()?));
-    let condition =
-        (operation == Operation::Select).then(|| c.and_then(|of| RegisterRange::of(of.register()?)));
-    let condition = condition.map(|of| of.unwrap_or_else(|| vcc(code)));
-    Some(Computation {
-        operation,
-        to,
-        sources,
-        condition,
-        flag: None,
-        saved: None,
-        is_vector: true,
-        has_carry: false,
-    })
+    let sources = inputs::operands(code, place).map(source);
+    let to = code.operand_of(*PAIRED.get(place)?).and_then(|of| RegisterRange::of(of.register()?));
+    let [.., mask] = sources;
+    let condition = (operation == Operation::Select).then(|| mask.register().unwrap_or_else(|| vcc(code)));
+    Some(Computation { condition, ..Computation::new(operation, to, ordered(sources, is_reversed)) })
 }
 
 fn ordered([a, b, c]: [Source; 3], is_reversed: bool) -> [Source; 3] {
@@ -306,34 +286,27 @@ fn of(code: &amdgpu_isa::Instruction) -> Option<Computation> {
         Some(stem) => (stem, false),
         None => (name.strip_prefix("v_")?, true),
     };
-    if is_changed(code) {
-        return None;
-    }
     let register = |role: Role| RegisterRange::of(code.operand_of(role)?.register()?);
-    let effects = code.effects()?;
-    if let Some((operation, dwords, is_saving)) = saving(stem).filter(|_| !is_vector) {
+    let sources = || inputs::operands(code, 0).map(source);
+    if let Some((operation, is_reversed, dwords, is_saving)) = saving(stem).filter(|_| !is_vector) {
         let exec = RegisterRange { count: dwords, ..EXEC };
-        let source = source(code.operand_of(SRC0));
-        // `andn1`: EXEC without the source.
-        let is_first = operation.1;
-        let sources = ordered([source, Source::Register(exec), Source::Other], is_first);
+        let [source, ..] = sources();
+        let sources = ordered([source, Source::Register(exec), Source::Other], is_reversed);
         let saved = register(SDST).filter(|_| is_saving);
         return Some(Computation {
-            operation: operation.0,
-            to: Some(exec),
-            sources,
-            condition: None,
             flag: Some(SCC),
             saved,
             is_vector,
-            has_carry: false,
+            ..Computation::new(operation, Some(exec), sources)
         });
     }
-    let [to, a, b, c] = VECTOR.map(|role| code.operand_of(role));
     let (operation, is_reversed) = operation(stem)?;
+    if is_changed(code) {
+        return None;
+    }
+    let effects = code.effects()?;
     let constant = || code.operand_of(SIMM16).and_then(|of| of.number()).map(|number| number as u16);
-    let is_short = effects.encoding == amdgpu_isa::Encoding::Sopk;
-    let [a, b, c] = match constant().filter(|_| is_short) {
+    let [a, b, c] = match constant().filter(|_| effects.encoding == amdgpu_isa::Encoding::Sopk) {
         // The constant is the last source: extended by its sign, but of comparisons without one.
         Some(number) => {
             let number = match operation {
@@ -347,39 +320,29 @@ fn of(code: &amdgpu_isa::Instruction) -> Option<Computation> {
                 [first, number, Source::Other]
             }
         }
-        None => [a, b, c].map(source),
+        None => sources(),
     };
     let sources = match stem.strip_prefix("lshl").and_then(|rest| rest.strip_suffix("_add_u32")) {
         Some(bits @ ("1" | "2" | "3" | "4")) => [a, Source::Constant(bits.parse().ok()?), b],
         _ => ordered([a, b, c], is_reversed),
     };
-    let is_short_select = operation == Operation::Select && is_short;
     let has_condition =
         matches!(operation, Operation::AddCarry | Operation::SubtractBorrow | Operation::Select);
     let mask = || c.register().unwrap_or_else(|| vcc(code));
     let condition = has_condition.then(|| if is_vector { mask() } else { SCC });
-    let flag = if is_vector {
-        let implied = effects.writes.contains(Implicit::VCC).then(|| vcc(code));
-        register(SDST).or(implied)
-    } else {
-        effects.writes.contains(Implicit::SCC).then_some(SCC)
+    let has = |of: Implicit| effects.writes.contains(of);
+    let flag = match is_vector {
+        true => register(SDST).or_else(|| has(Implicit::VCC).then(|| vcc(code))),
+        false => has(Implicit::SCC).then_some(SCC),
     };
-    let to =
-        to.and_then(|of| RegisterRange::of(of.register()?)).or_else(|| register(SDST).filter(|_| !is_vector));
-    let to = to.filter(|_| !matches!(operation, Operation::Compare(..)));
+    let to = match operation {
+        Operation::Compare(..) => has(Implicit::EXEC).then_some(EXEC),
+        _ => register(VDST).or_else(|| register(SDST).filter(|_| !is_vector)),
+    };
     // SCC of sums with signs is their overflow.
     let has_carry = flag.is_some() && stem.ends_with("_u32");
     let operation = packed(code, operation)?;
-    (!is_short_select).then_some(Computation {
-        operation,
-        to,
-        sources,
-        condition,
-        flag,
-        saved: None,
-        is_vector,
-        has_carry,
-    })
+    Some(Computation { condition, flag, is_vector, has_carry, ..Computation::new(operation, to, sources) })
 }
 
 /// The dwords that `v_pk_mov_b32` selects.
@@ -392,7 +355,7 @@ fn packed(code: &amdgpu_isa::Instruction, operation: Operation) -> Option<Operat
 
 /// The operation of an instruction that changes EXEC, whether its sources are reversed, its dwords, and whether it saves
 /// EXEC.
-fn saving(stem: &str) -> Option<((Operation, bool), u16, bool)> {
+fn saving(stem: &str) -> Option<(Operation, bool, u16, bool)> {
     let (name, dwords) = match stem.rsplit_once('_')? {
         (name, "b32") => (name, 1),
         (name, "b64") => (name, 2),
@@ -402,7 +365,7 @@ fn saving(stem: &str) -> Option<((Operation, bool), u16, bool)> {
         Some(name) => (name, true),
         None => (name.strip_suffix("_wrexec")?, false),
     };
-    let operation = match name {
+    let (operation, is_reversed) = match name {
         "and" => (Operation::And, false),
         "or" => (Operation::Or, false),
         "xor" => (Operation::Xor, false),
@@ -412,7 +375,7 @@ fn saving(stem: &str) -> Option<((Operation, bool), u16, bool)> {
         "orn2" | "or_not1" => (Operation::OrNot, false),
         _ => return None,
     };
-    Some((operation, dwords, is_saving))
+    Some((operation, is_reversed, dwords, is_saving))
 }
 
 /// The operation of a mnemonic without its prefix, and whether its sources are reversed.

@@ -3,12 +3,11 @@
 //! Directions of operands and registers without an operand are those of LLVM's tables. What the tables lack stands here,
 //! by mnemonic: tests/llvm.rs has the reasons.
 
-use amdgpu_isa::{File, Flags, Implicit, Operand, Role};
+use amdgpu_isa::{File, Implicit, Operand, Role};
 
 use super::access::Access;
 use super::copies::{self, RegisterCopy};
 use super::counters::{self, Counter, Wait};
-use super::facts::Facts;
 use super::registers::{RegisterFile, RegisterRange};
 use super::{DecodeError, Instruction, memory};
 
@@ -127,7 +126,7 @@ impl Instruction {
         let issues =
             counters::operation(code, access.as_ref()).map_or(&[][..], |of| counters::issued(of, facts));
         Ok(Effects {
-            writes: writes(code, name, access.as_ref(), facts),
+            writes: writes(code, name, access.as_ref()),
             copies: copies::copies(self),
             issues,
             waits: counters::waits(code, facts),
@@ -171,7 +170,7 @@ impl Instruction {
     /// The condition of a branch; `None`: no branch, or one by the state of debuggers.
     #[must_use]
     pub fn branch_condition(&self) -> Option<BranchCondition> {
-        let (name, is_set) = match self.mnemonic().strip_prefix("s_cbranch_")? {
+        let (file, is_set) = match self.mnemonic().strip_prefix("s_cbranch_")? {
             "scc0" => (RegisterFile::Scc, false),
             "scc1" => (RegisterFile::Scc, true),
             "vccz" => (RegisterFile::Vcc, false),
@@ -180,7 +179,7 @@ impl Instruction {
             "execnz" => (RegisterFile::Exec, true),
             _ => return None,
         };
-        Some(BranchCondition { file: name, is_set })
+        Some(BranchCondition { file, is_set })
     }
 
     /// The number that is an operand of it: that of a trap or barrier, or bits of a register. `None`: a register has it, or
@@ -212,7 +211,7 @@ fn control(name: &str) -> Control {
     }
 }
 
-fn writes(code: &amdgpu_isa::Instruction, name: &str, access: Option<&Access>, facts: &Facts) -> Vec<Write> {
+fn writes(code: &amdgpu_isa::Instruction, name: &str, access: Option<&Access>) -> Vec<Write> {
     let begins = |names: &[&str]| names.iter().any(|of| name.starts_with(of));
     // The tables lack the index, or the hardware register.
     match name {
@@ -253,10 +252,8 @@ fn writes(code: &amdgpu_isa::Instruction, name: &str, access: Option<&Access>, f
         writes.push(Write { range, keeps_old, ignores_exec: ignores_exec || !is_vector });
     }
     let Some(effects) = code.effects() else { return writes };
-    let has = |of: Implicit| effects.writes.contains(of);
     let narrow = if name.ends_with("_b32") && name.starts_with("s_") { 1 } else { 2 };
     let lanes = if code.is_wave64() { 2 } else { 1 };
-    let is_select = is_exec_only(name, facts);
     for (of, file, count) in [
         (Implicit::VCC, RegisterFile::Vcc, lanes),
         (Implicit::EXEC, RegisterFile::Exec, narrow),
@@ -264,7 +261,7 @@ fn writes(code: &amdgpu_isa::Instruction, name: &str, access: Option<&Access>, f
         (Implicit::M0, RegisterFile::M0, 1),
         (Implicit::MODE, RegisterFile::Mode, 1),
     ] {
-        if has(of) && !(is_select && file == RegisterFile::Vcc) {
+        if effects.writes.contains(of) {
             writes.push(Write::whole(file, count));
         }
     }
@@ -272,11 +269,6 @@ fn writes(code: &amdgpu_isa::Instruction, name: &str, access: Option<&Access>, f
         writes.push(EXEC);
     }
     writes
-}
-
-/// Comparisons that write EXEC alone.
-fn is_exec_only(name: &str, facts: &Facts) -> bool {
-    name.starts_with("v_cmpx_") && !facts.cmpx_has_destination
 }
 
 /// Whether the result of an atomic replaces its data.
@@ -329,9 +321,4 @@ fn hardware(code: &amdgpu_isa::Instruction) -> Vec<Write> {
                 .to_vec()
         }
     }
-}
-
-/// Whether an instruction loads and stores memory by the tables.
-pub(super) fn is_both(flags: Flags) -> bool {
-    flags.contains(Flags::LOAD | Flags::STORE)
 }

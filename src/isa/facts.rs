@@ -30,20 +30,14 @@ pub(super) struct BufferFacts {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) counters: CounterSet,
-    /// `v_cmpx` has a destination besides EXEC.
-    pub(super) cmpx_has_destination: bool,
     /// Register offsets of scratch instructions are signed.
     pub(super) has_signed_scratch: bool,
-    /// The modifier `th` marks atomics that return the old value; otherwise `glc` or `sc0`.
-    pub(super) has_policy: bool,
     /// MODE extends the numbers of vector registers.
     pub(super) extends_vgprs: bool,
     /// The modifier `scale_offset` multiplies an offset by the bytes of the access.
     pub(super) has_scaled_offset: bool,
     /// Compilers use the vector offset beside a scalar base as a signed and as an unsigned number.
     pub(super) has_unclear_index: bool,
-    /// Accesses to blocks of 32 registers under a mask in M0.
-    pub(super) has_blocks: bool,
     pub(super) buffer: BufferFacts,
 }
 
@@ -54,29 +48,19 @@ const BUFFER_GFX11: BufferFacts =
 
 const GFX9: Facts = Facts {
     counters: CounterSet::Gfx9,
-    cmpx_has_destination: true,
     has_signed_scratch: false,
-    has_policy: false,
     extends_vgprs: false,
     has_scaled_offset: false,
     has_unclear_index: false,
-    has_blocks: false,
     buffer: BUFFER_GFX9,
 };
 const GFX10: Facts = Facts {
     counters: CounterSet::Gfx10,
-    cmpx_has_destination: false,
     buffer: BufferFacts { has_swizzle_size: false, ..BUFFER_GFX11 },
     ..GFX9
 };
 const GFX11: Facts = Facts { buffer: BUFFER_GFX11, ..GFX10 };
-const GFX12: Facts = Facts {
-    counters: CounterSet::Gfx12,
-    has_signed_scratch: true,
-    has_policy: true,
-    has_blocks: true,
-    ..GFX11
-};
+const GFX12: Facts = Facts { counters: CounterSet::Gfx12, has_signed_scratch: true, ..GFX11 };
 
 /// Vector offsets: clang 22 writes `global_load_b32 v1, v1, s[2:3] scale_offset` for signed and unsigned indexes
 /// alike.

@@ -1,6 +1,6 @@
 //! The sources of an instruction with their modifiers, in the order of its text.
 
-use amdgpu_isa::{File, Role};
+use amdgpu_isa::{Operand, Role};
 
 use super::Instruction;
 use super::computation::{Source, source};
@@ -21,27 +21,39 @@ pub struct Input {
 const NEG: i64 = 1;
 const ABS: i64 = 2;
 const SELECTIONS: i64 = 12;
-/// Roles of sources with those of their modifiers: of an instruction, and of the halves of a pair (VOPD).
-const SOURCES: [[&[(&str, &str)]; 2]; 2] = [
+/// The roles of a source, one of which an instruction has, each with the role of its modifiers.
+type Place = &'static [(Role, Option<Role>)];
+const fn with(role: &str, modifiers: &str) -> (Role, Option<Role>) {
+    (Role::named(role), Some(Role::named(modifiers)))
+}
+const SINGLE: [Place; 3] =
+    [&[with("src0", "src0_modifiers")], &[with("src1", "src1_modifiers")], &[with("src2", "src2_modifiers")]];
+/// Of the halves of a pair (VOPD).
+const PAIRED: [[Place; 3]; 2] = [
     [
-        &[("src0", "src0_modifiers"), ("src1", "src1_modifiers"), ("src2", "src2_modifiers")],
-        &[
-            ("src0X", "src0X_modifiers"),
-            ("vsrc1X", "vsrc1X_modifiers"),
-            ("src2X", ""),
-            ("vsrc2X", "vsrc2X_modifiers"),
-        ],
+        &[with("src0X", "src0X_modifiers")],
+        &[with("vsrc1X", "vsrc1X_modifiers")],
+        &[(Role::named("src2X"), None), with("vsrc2X", "vsrc2X_modifiers")],
     ],
     [
-        &[],
-        &[
-            ("src0Y", "src0Y_modifiers"),
-            ("vsrc1Y", "vsrc1Y_modifiers"),
-            ("src2Y", ""),
-            ("vsrc2Y", "vsrc2Y_modifiers"),
-        ],
+        &[with("src0Y", "src0Y_modifiers")],
+        &[with("vsrc1Y", "vsrc1Y_modifiers")],
+        &[(Role::named("src2Y"), None), with("vsrc2Y", "vsrc2Y_modifiers")],
     ],
 ];
+
+fn places(code: &amdgpu_isa::Instruction, half: usize) -> [Place; 3] {
+    match code.second_op() {
+        None if half == 0 => SINGLE,
+        None => [&[]; 3],
+        Some(_) => PAIRED.get(half).copied().unwrap_or([&[]; 3]),
+    }
+}
+
+/// The sources of an instruction, or of a half of a pair.
+pub(super) fn operands(code: &amdgpu_isa::Instruction, half: usize) -> [Option<Operand>; 3] {
+    places(code, half).map(|place| place.iter().find_map(|(role, _)| code.operand_of(*role)))
+}
 
 impl Instruction {
     /// The mnemonics: one, or those of the halves of a pair (VOPD).
@@ -56,41 +68,31 @@ impl Instruction {
     #[must_use]
     pub fn inputs(&self, half: usize) -> Vec<Input> {
         let Some((code, _)) = self.code() else { return Vec::new() };
-        let is_pair = code.second_op().is_some();
-        let roles = SOURCES
-            .get(half)
-            .and_then(|sources| sources.get(usize::from(is_pair)))
-            .copied()
-            .unwrap_or_default();
-        let number =
-            |name: &str| code.operands().find(|of| of.role.name() == name).and_then(|of| of.number());
-        let effects = code.effects();
-        let is_shuffled = effects.is_some_and(|effects| effects.is_dpp() || effects.is_sdwa())
+        let number = |role: Role| code.operand_of(role).and_then(|of| of.number());
+        let roles = places(code, half).concat();
+        let modifiers = |of: Option<Role>| of.and_then(number).unwrap_or(0);
+        let is_shuffled = code.effects().is_some_and(|effects| effects.is_dpp() || effects.is_sdwa())
             || self.mnemonic().starts_with("v_pk_")
-            || roles.iter().any(|(_, of)| number(of).is_some_and(|bits| bits & SELECTIONS != 0));
-        let input = |role: &str, modifiers: &str| {
-            let operand = code.operands().find(|of| of.role.name() == role && !of.is_written)?;
-            let is_half =
-                operand.register().is_some_and(|of| matches!(of.file, File::VgprLow | File::VgprHigh));
-            let bits = number(modifiers).unwrap_or(0);
-            Some(Input {
-                source: source(Some(operand)),
-                is_absolute: bits & ABS != 0,
-                is_negated: bits & NEG != 0,
-                is_selected: is_shuffled || is_half,
-            })
+            || roles.iter().any(|(_, of)| modifiers(*of) & SELECTIONS != 0);
+        let input = |(role, of): (Role, Option<Role>)| {
+            let operand = code.operand_of(role).filter(|operand| !operand.is_written)?;
+            let source = source(Some(operand));
+            let is_selected = is_shuffled || matches!(source, Source::Half(..));
+            let bits = modifiers(of);
+            Some(Input { source, is_absolute: bits & ABS != 0, is_negated: bits & NEG != 0, is_selected })
         };
-        let mut found: Vec<Input> =
-            roles.iter().filter_map(|(role, modifiers)| input(role, modifiers)).collect();
-        const FACTOR: [[Role; 2]; 2] = [[Role::named("immX"), Role::named("imm")], [Role::named("imm"); 2]];
-        let factors = FACTOR.get(half).into_iter().flatten();
-        if let Some(literal) = factors.filter_map(|role| input(role.name(), "")).next() {
-            let name = self.mnemonics().nth(half).unwrap_or_default();
-            let at = if name.contains("amk") { 1 } else { found.len() };
-            let has_literal = ["amk", "madmk", "aak", "madak"].iter().any(|part| name.contains(part));
-            if has_literal {
-                found.insert(at.min(found.len()), literal);
-            }
+        let mut found: Vec<Input> = roles.into_iter().filter_map(input).collect();
+        // The literal is a factor or the addend.
+        let name = self.mnemonics().nth(half).unwrap_or_default();
+        let at = match name {
+            _ if ["fmamk", "madmk"].iter().any(|of| name.contains(of)) => 1,
+            _ if ["fmaak", "madak"].iter().any(|of| name.contains(of)) => found.len(),
+            _ => return found,
+        };
+        const LITERAL: [Role; 2] = [Role::named("immX"), Role::named("imm")];
+        let roles = LITERAL.get(half..).unwrap_or_default();
+        if let Some(literal) = roles.iter().find_map(|role| input((*role, None))) {
+            found.insert(at.min(found.len()), literal);
         }
         found
     }

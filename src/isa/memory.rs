@@ -1,10 +1,9 @@
 //! The access of a memory instruction, by its encoding, its flags and the roles of its operands.
 
-use amdgpu_isa::{Encoding, Instruction, Operand, Role, Value};
+use amdgpu_isa::{Encoding, Flags, Instruction, Operand, Role, Value};
 
 use super::DecodeError;
 use super::access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
-use super::effects::is_both;
 use super::facts::Facts;
 use super::memory_sizes as sizes;
 use super::registers::RegisterRange;
@@ -40,8 +39,7 @@ const DATA: [Role; 7] = [
 /// The access of an instruction; `None`: it has none.
 pub(super) fn access(code: &Instruction, facts: &'static Facts) -> Result<Option<Access>, DecodeError> {
     let Some((family, name)) = family(code).zip(code.mnemonic()) else { return Ok(None) };
-    let Some(effects) = code.effects() else { return Ok(None) };
-    if effects.flags.is_empty() || NO_ACCESS.iter().any(|part| name.contains(part)) {
+    if NO_ACCESS.iter().any(|part| name.contains(part)) {
         return Ok(None);
     }
     let memory = Memory { code, name, family };
@@ -140,17 +138,16 @@ impl Memory<'_> {
     }
 
     fn direction(&self) -> Option<Direction> {
-        use amdgpu_isa::Flags;
         let flags = self.code.effects()?.flags;
         let is_store = self.name.contains("_store_") || self.name.starts_with("ds_write_src2");
         match (flags.contains(Flags::LOAD), flags.contains(Flags::STORE)) {
             (true, true) if self.is_copy() || is_store || self.name.starts_with("tensor_") => {
                 Some(if is_store { Direction::Store } else { Direction::Load })
             }
-            _ if is_both(flags) => Some(Direction::Atomic { returns: self.returns() }),
-            (true, _) => Some(Direction::Load),
-            (_, true) => Some(Direction::Store),
-            _ => None,
+            (true, true) => Some(Direction::Atomic { returns: self.returns() }),
+            (true, false) => Some(Direction::Load),
+            (false, true) => Some(Direction::Store),
+            (false, false) => None,
         }
     }
 

@@ -45,12 +45,14 @@ pub use counters::{Counter, Wait};
 pub use effects::{BranchCondition, Control, Effects, Write};
 pub use exec::{ExecBefore, ExecChange};
 pub use frames::{
-    FRAME_POINTER, FrameCode, FrameObjects, FrameSetup, FrameStart, FunctionCode, FunctionExit,
-    STACK_POINTER, frame_setup, function_exit,
+    FrameCode, FrameObjects, FrameSetup, FrameStart, FunctionCode, FunctionExit, frame_setup, function_exit,
 };
 pub use inputs::Input;
 pub use lds_address::{LdsUse, lds_use};
-pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};
+pub use registers::{
+    FRAME_POINTER, RETURN_ADDRESS, RETURN_PAIR, ReadRegister, RegisterFile, RegisterRange, STACK_POINTER,
+    UnknownRegisterCause,
+};
 pub use value::ReadOperand;
 pub use vgpr_msb::{has_other_msb, vgpr_msb};
 

@@ -49,6 +49,17 @@ pub struct RegisterRange {
     pub count: u16,
 }
 
+/// Number of the scalar register with the stack pointer (AMDGPUUsage, "Non-Kernel Functions").
+pub const STACK_POINTER: u8 = 32;
+/// Number of the scalar register with the frame pointer.
+pub const FRAME_POINTER: u8 = 33;
+/// Number of the scalar register with the base pointer: the stack pointer at entry, in functions that round their frame.
+pub(super) const BASE_POINTER: u8 = 34;
+/// Number of the first scalar register of the return address.
+pub const RETURN_ADDRESS: u8 = 30;
+/// The registers of the return address.
+pub const RETURN_PAIR: RegisterRange = RegisterRange::new(Scalar, RETURN_ADDRESS as u16, 2);
+
 /// Values of registers, by dword.
 pub trait ReadRegister {
     /// A dword of a file, of vector files in that lane. `None`: unknown.

@@ -251,8 +251,8 @@ const fn word(at: usize) -> usize {
     u32::from_le_bytes([FILE[at], FILE[at + 1], FILE[at + 2], FILE[at + 3]]) as usize
 }
 
-/// Number of a text of the built-in file, for constants.
-const fn find(starts: Section, texts: Section, name: &str) -> Option<u16> {
+/// Number of a text of the built-in file, for constants: a build with a text that the file lacks fails.
+const fn find(starts: Section, texts: Section, name: &str) -> u16 {
     let (starts_at, count) =
         (word(MAGIC.len() + 4 + 8 * starts as usize), word(MAGIC.len() + 8 + 8 * starts as usize) / 4 - 1);
     let texts_at = word(MAGIC.len() + 4 + 8 * texts as usize);
@@ -266,12 +266,12 @@ const fn find(starts: Section, texts: Section, name: &str) -> Option<u16> {
                 k += 1;
             }
             if k == name.len() {
-                return Some(i as u16);
+                return i as u16;
             }
         }
         i += 1;
     }
-    None
+    panic!("the table has no such name")
 }
 
 /// A mnemonic without the suffix of its encoding: `v_add_f32`, however it is encoded.
@@ -285,10 +285,7 @@ impl Op {
     /// If no instruction has the mnemonic: the build fails where it is used for a constant.
     #[must_use]
     pub const fn named(mnemonic: &str) -> Self {
-        match find(Section::NameStarts, Section::Names, mnemonic) {
-            Some(number) => Self(number),
-            None => panic!("no instruction has this mnemonic"),
-        }
+        Self(find(Section::NameStarts, Section::Names, mnemonic))
     }
 
     /// The mnemonic.
@@ -309,10 +306,7 @@ impl Role {
     /// If no operand has the role: the build fails where it is used for a constant.
     #[must_use]
     pub const fn named(name: &str) -> Self {
-        match find(Section::RoleStarts, Section::Roles, name) {
-            Some(number) => Self(number as u8),
-            None => panic!("no operand has this role"),
-        }
+        Self(find(Section::RoleStarts, Section::Roles, name) as u8)
     }
 
     /// The name.

@@ -1,8 +1,7 @@
 //! Places that hold values of a function's caller.
 
-use super::state::{
-    FRAME, Halves, Mask, SCALARS, STACK, Slot, SlotBase, State, VCC, Value, Vector, is_needed,
-};
+use super::state::{Halves, Mask, SCALARS, Slot, SlotBase, State, VCC, Value, Vector, is_needed};
+use crate::isa::{FRAME_POINTER, STACK_POINTER};
 
 /// Number of vector registers of a file.
 const VECTORS: u16 = 256;
@@ -80,8 +79,8 @@ impl CallerState {
             Value::Stack(by) => Some(by),
             _ => None,
         };
-        let exact = self.holder(STACK, false, |value| value == Value::Stack(0));
-        let place = exact.or_else(|| self.holder(STACK, true, |value| offset(value).is_some()))?;
+        let exact = self.holder(STACK_POINTER, false, |value| value == Value::Stack(0));
+        let place = exact.or_else(|| self.holder(STACK_POINTER, true, |value| offset(value).is_some()))?;
         Some(StackPointer { place, by: offset(self.value(place))? })
     }
 
@@ -93,7 +92,7 @@ impl CallerState {
             Value::Rounded { add: a, mask: m, plus } if (a, m) == (add, mask) => Some(plus),
             _ => None,
         };
-        let place = self.holder(FRAME, false, |value| offset(value).is_some())?;
+        let place = self.holder(FRAME_POINTER, false, |value| offset(value).is_some())?;
         Some((place, offset(self.value(place))?))
     }
 

@@ -18,8 +18,8 @@ mod step;
 pub(crate) mod tests;
 
 pub use find::{CallerState, Execution, Half, Scalar, StackPointer};
-pub(super) use paths::Paths;
-pub(super) use state::{BASE, FRAME, STACK, State, Value};
+pub(super) use paths::{Paths, Pointers};
+pub(super) use state::Value;
 pub use state::{Slot, SlotBase, Vector};
 
 use super::Instruction;

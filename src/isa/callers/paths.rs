@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::Units;
-use super::state::{FRAME, LINK, STACK, State, Value};
+use super::state::{State, Value};
 use super::step::{Effect, Flow, Step};
 use super::{CodeTarget, UndecidedError};
 use crate::isa::Instruction;
+use crate::isa::registers::{BASE_POINTER, FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER};
 
 /// Maximum number of entries of all states that are kept; about 40 bytes each.
 const MAX_ENTRIES: usize = 1 << 19;
@@ -26,10 +27,26 @@ pub(in crate::isa) struct Paths {
     pub(super) problem: Option<UndecidedError>,
 }
 
-/// The states around an instruction; `None`: no path leads there.
-pub(in crate::isa) struct Around<'a> {
-    pub(in crate::isa) before: Option<&'a State>,
-    pub(in crate::isa) after: Option<&'a State>,
+/// The stack, frame and base pointers of a state.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::isa) struct Pointers([Value; 3]);
+
+impl Pointers {
+    fn of(state: &State) -> Self {
+        Self([STACK_POINTER, FRAME_POINTER, BASE_POINTER].map(|number| state.scalar(number)))
+    }
+
+    /// The value of a scalar register; unknown, if it is none of them.
+    pub(in crate::isa) fn scalar(self, number: u8) -> Value {
+        let index = number.checked_sub(STACK_POINTER).map(usize::from);
+        index.and_then(|index| self.0.get(index)).copied().unwrap_or(Value::Unknown)
+    }
+}
+
+/// The pointers around an instruction; `None`: no path leads there.
+pub(in crate::isa) struct Around {
+    pub(in crate::isa) before: Option<Pointers>,
+    pub(in crate::isa) after: Option<Pointers>,
     /// Whether a branch leads there.
     pub(in crate::isa) is_target: bool,
 }
@@ -51,7 +68,7 @@ impl Paths {
         let targets = flows.collect();
         let first = index(entry).ok_or(UndecidedError::NoInstruction(entry))?;
         let mut start = State::entry(units.first_saved_accumulator);
-        start.set(STACK, stack);
+        start.set(STACK_POINTER, stack);
         let mut run = Run {
             entries: start.size(),
             left: steps.len().saturating_mul(MAX_WORK),
@@ -130,18 +147,18 @@ impl Paths {
     }
 
     /// Calls a function with the index of each instruction and the states around it.
-    pub(in crate::isa) fn each(&self, mut visit: impl FnMut(usize, Around<'_>)) {
+    pub(in crate::isa) fn each(&self, mut visit: impl FnMut(usize, Around)) {
         let mut state: Option<State> = None;
         for (index, step) in self.steps.iter().enumerate() {
             if let Some(known) = self.states.get(&index) {
                 state = Some(known.clone());
             }
-            let before = state.clone();
+            let before = state.as_ref().map(Pointers::of);
             if let Some(state) = &mut state {
                 state.run(&step.effect, self.units);
             }
-            let is_target = self.targets.contains(&index);
-            visit(index, Around { before: before.as_ref(), after: state.as_ref(), is_target });
+            let after = state.as_ref().map(Pointers::of);
+            visit(index, Around { before, after, is_target: self.targets.contains(&index) });
             if !matches!(step.flow, Flow::Next | Flow::Conditional(_)) {
                 state = None;
             }
@@ -209,8 +226,11 @@ impl Run {
 fn is_left(state: &State, to: Option<u8>) -> bool {
     let is_link = |number: u8| state.scalar(number) == Value::Entry(number);
     let is_return = to.is_some_and(|to| {
-        state.scalar(to) == Value::Entry(LINK) && state.scalar(to.saturating_add(1)) == Value::Entry(LINK + 1)
+        state.scalar(to) == Value::Entry(RETURN_ADDRESS)
+            && state.scalar(to.saturating_add(1)) == Value::Entry(RETURN_ADDRESS + 1)
     });
-    let has_link = is_return || is_link(LINK) && is_link(LINK + 1);
-    has_link && state.scalar(STACK) == Value::Stack(0) && state.scalar(FRAME) == Value::Entry(FRAME)
+    let has_link = is_return || is_link(RETURN_ADDRESS) && is_link(RETURN_ADDRESS + 1);
+    has_link
+        && state.scalar(STACK_POINTER) == Value::Stack(0)
+        && state.scalar(FRAME_POINTER) == Value::Entry(FRAME_POINTER)
 }

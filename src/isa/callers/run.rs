@@ -34,8 +34,7 @@ impl State {
     pub(super) fn run(&mut self, effect: &Effect, units: Units) {
         match effect {
             Effect::Compute(one, writes) => {
-                let narrows = || writes.iter().any(|write| write.range.file == RegisterFile::Exec);
-                if self.compute(one, narrows, units).is_none() {
+                if self.compute(one, units).is_none() {
                     writes.iter().for_each(|write| self.write(write));
                 }
             }
@@ -71,12 +70,12 @@ impl State {
     }
 
     /// Runs a computation. `None`: it is not followed.
-    fn compute(&mut self, one: &Computation, narrows: impl Fn() -> bool, units: Units) -> Option<()> {
+    fn compute(&mut self, one: &Computation, units: Units) -> Option<()> {
         let [left, right, _] = one.sources;
         let lane = || u8::try_from(right.constant()?).ok();
         let vector = |range: RegisterRange| Vector::of(range.file, range.first).filter(|_| range.count == 1);
         match (one.operation, one.to) {
-            (Operation::Compare(..), _) => {
+            (Operation::Compare(..), exec) => {
                 // Bits of inactive lanes are 0.
                 let result = self.exec.and(Mask::Unknown);
                 let to = one.flag.filter(|_| one.is_vector);
@@ -84,7 +83,7 @@ impl State {
                     let last = first.saturating_add(count);
                     (first..last).for_each(|number| self.set(number, Value::of_mask(result)));
                 }
-                if one.is_vector && narrows() {
+                if exec.is_some() {
                     self.exec = result;
                 }
             }

@@ -2,20 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::registers::RegisterFile;
+use crate::isa::registers::{FRAME_POINTER, RETURN_ADDRESS, RegisterFile, STACK_POINTER};
 
 /// Number of tracked scalar registers: s0 to s105, VCC.
 pub(super) const SCALARS: usize = 108;
 /// The low half of VCC among them.
 pub(super) const VCC: u8 = 106;
-/// The stack pointer of the calling convention.
-pub(in crate::isa) const STACK: u8 = 32;
-/// The frame pointer of the calling convention.
-pub(in crate::isa) const FRAME: u8 = 33;
-/// The base pointer of the calling convention: the stack pointer at entry, in functions that round their frame.
-pub(in crate::isa) const BASE: u8 = 34;
-/// The low half of the return address of the calling convention.
-pub(super) const LINK: u8 = 30;
 
 /// A register with a dword for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -262,7 +254,7 @@ impl State {
             lanes: BTreeMap::new(),
             slots: BTreeMap::new(),
         };
-        state.set(STACK, Value::Stack(0));
+        state.set(STACK_POINTER, Value::Stack(0));
         state
     }
 
@@ -376,11 +368,11 @@ impl State {
 
 /// Whether a function needs the value of the entry until its return: preserved registers and the return address.
 pub(super) fn is_needed(number: u8) -> bool {
-    is_preserved(number) || matches!(number, LINK | 31)
+    is_preserved(number) || matches!(number, RETURN_ADDRESS | 31)
 }
 
 /// Scalar registers that callees preserve, with s0 to s3, the descriptor of private memory: LLVM's
 /// `SIRegisterInfo.td`, `CSR_AMDGPU_SGPRs`.
 fn is_preserved(number: u8) -> bool {
-    matches!(number, 0..=3 | STACK | FRAME | 34..=39 | 48..=55 | 64..=71 | 80..=87 | 96..=105)
+    matches!(number, 0..=3 | STACK_POINTER | FRAME_POINTER | 34..=39 | 48..=55 | 64..=71 | 80..=87 | 96..=105)
 }

@@ -3,11 +3,9 @@
 //! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions": `s[30:31]` hold the return address at entry and at the return.
 
 use super::{sets_frame, straight};
-use crate::isa::registers::{RegisterFile, RegisterRange};
+use crate::isa::registers::RETURN_PAIR;
 use crate::isa::{Control, Instruction, Operation};
 
-/// The registers of the return address.
-const LINK: RegisterRange = RegisterRange::new(RegisterFile::Scalar, 30, 2);
 /// Maximum number of followed instructions of an epilogue, which has a few for each preserved register.
 const MAX_EPILOGUE: usize = 1024;
 /// Maximum number of followed instructions of a prologue: the frame pointer comes first.
@@ -30,12 +28,12 @@ pub fn function_exit(at: impl Fn(u64) -> Option<Instruction>, address: u64) -> O
     for _ in 0..MAX_EPILOGUE {
         let one = at(next)?;
         let effects = one.effects().ok()?;
-        if effects.writes.iter().any(|write| write.range.overlaps(LINK)) {
+        if effects.writes.iter().any(|write| write.range.overlaps(RETURN_PAIR)) {
             return None;
         }
         next = match effects.control {
             Control::Return => {
-                let is_return = one.named_registers().next() == Some(LINK);
+                let is_return = one.named_registers().next() == Some(RETURN_PAIR);
                 return Some(if is_return { FunctionExit::Return } else { FunctionExit::Jump });
             }
             Control::Call | Control::End | Control::ConditionalBranch => return None,

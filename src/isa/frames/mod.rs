@@ -13,14 +13,9 @@ pub use ends::{FrameSetup, FunctionExit, frame_setup, function_exit};
 pub use objects::FrameObjects;
 
 use super::Instruction;
-use super::callers::{BASE, CodeTarget, FRAME, Paths, STACK, State, Value};
-use super::registers::{RegisterFile, RegisterRange};
+use super::callers::{CodeTarget, Paths, Pointers, Value};
+use super::registers::{BASE_POINTER, FRAME_POINTER, RegisterFile, RegisterRange, STACK_POINTER};
 use super::{Control, UndecidedError};
-
-/// Number of the scalar register with the stack pointer (calling convention).
-pub const STACK_POINTER: u8 = STACK;
-/// Number of the scalar register with the frame pointer (calling convention).
-pub const FRAME_POINTER: u8 = FRAME;
 
 /// Start of the frame, in the units of the stack pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +76,7 @@ impl FrameCode {
     /// Whether the analysis tracks a scalar register.
     #[must_use]
     pub fn follows(register: u8) -> bool {
-        matches!(register, STACK | FRAME)
+        matches!(register, STACK_POINTER | FRAME_POINTER)
     }
 
     /// Analyses a function's code.
@@ -97,7 +92,7 @@ impl FrameCode {
         followed.each(|index, state| {
             // 0 is the start of a kernel's frame.
             let sets = code.get(index).is_some_and(sets_frame);
-            if sets && state.after.is_some_and(|after| after.scalar(FRAME) != Value::Constant(0)) {
+            if sets && state.after.is_some_and(|after| after.scalar(FRAME_POINTER) != Value::Constant(0)) {
                 last_set = last_set.max(code.get(index).map(|one| one.address));
             }
         });
@@ -178,7 +173,7 @@ fn frame(register: u8, followed: &Paths) -> Option<Value> {
 }
 
 /// The span of one instruction of a function other than a kernel. `frame`: the frame pointer's value in the body.
-fn of_function(register: u8, frame: Option<Value>, state: Option<&State>) -> Span {
+fn of_function(register: u8, frame: Option<Value>, state: Option<Pointers>) -> Span {
     let unknown = |why| Span { start: FrameStart::Unknown(why), is_held: false, entry: None };
     let Some(state) = state else {
         return unknown("no path from the function's entry leads here, as far as its code can be followed");
@@ -188,25 +183,25 @@ fn of_function(register: u8, frame: Option<Value>, state: Option<&State>) -> Spa
             Value::Stack(by) => Some((register, by)),
             _ => None,
         };
-        let found = || [STACK, BASE, FRAME].into_iter().filter_map(by);
+        let found = || [STACK_POINTER, BASE_POINTER, FRAME_POINTER].into_iter().filter_map(by);
         let (register, by) = found().find(|(_, by)| *by == 0).or_else(|| found().next())?;
         Some(computed(register, u32::wrapping_sub(add, by), mask))
     };
     let entry = from_entry(0, u32::MAX);
     let at = |start| Span { start, is_held: start == FrameStart::Register(register), entry };
-    if register == STACK {
+    if register == STACK_POINTER {
         let lost = "the stack pointer s32 is no longer the one at the function's entry";
         return entry.map_or_else(|| unknown(lost), at);
     }
     let Some(frame) = frame else {
         return unknown("the function's code does not set the frame register s33 from the stack pointer");
     };
-    let start = match (state.scalar(FRAME), frame) {
-        (held, frame) if held == frame => Some(FrameStart::Register(FRAME)),
+    let start = match (state.scalar(FRAME_POINTER), frame) {
+        (held, frame) if held == frame => Some(FrameStart::Register(FRAME_POINTER)),
         (Value::Rounded { add, mask, plus }, Value::Rounded { add: same, mask: bits, .. })
             if (add, mask) == (same, bits) =>
         {
-            Some(computed(FRAME, plus.wrapping_neg(), u32::MAX))
+            Some(computed(FRAME_POINTER, plus.wrapping_neg(), u32::MAX))
         }
         (_, Value::Rounded { add, mask, .. }) => from_entry(add, mask),
         _ => entry,
@@ -224,19 +219,19 @@ fn computed(register: u8, add: u32, mask: u32) -> FrameStart {
 
 /// The span of one instruction of a kernel. `last_set`: the last instruction that sets the frame register to anything
 /// but 0.
-fn of_kernel(last_set: Option<u64>, register: u8, address: u64, state: Option<&State>) -> Span {
+fn of_kernel(last_set: Option<u64>, register: u8, address: u64, state: Option<Pointers>) -> Span {
     let at = |start, is_held| Span { start, is_held, entry: None };
-    match last_set.filter(|_| register == FRAME) {
+    match last_set.filter(|_| register == FRAME_POINTER) {
         None => at(FrameStart::Zero, state.is_some_and(|state| state.scalar(register) == Value::Constant(0))),
         // The trap handler uses memory below the kernel's frame: dynamic VGPRs.
-        Some(last) if address > last => at(FrameStart::Register(FRAME), true),
+        Some(last) if address > last => at(FrameStart::Register(FRAME_POINTER), true),
         Some(_) => at(FrameStart::Unknown("the kernel has not set its frame register s33 yet"), false),
     }
 }
 
 /// Whether an instruction writes the frame pointer.
 fn sets_frame(one: &Instruction) -> bool {
-    const RANGE: RegisterRange = RegisterRange::new(RegisterFile::Scalar, FRAME as u16, 1);
+    const RANGE: RegisterRange = RegisterRange::new(RegisterFile::Scalar, FRAME_POINTER as u16, 1);
     one.effects().is_ok_and(|effects| effects.writes.iter().any(|write| write.range.overlaps(RANGE)))
 }
 

@@ -8,8 +8,8 @@
 //! Consequence: the code must show the register of each accessed object. The highest offset from the stack pointer at
 //! entry belongs to an argument, the lowest offset from the frame pointer to an own object.
 
-use super::{BASE, FRAME, Paths, STACK, State, Value};
-use crate::isa::registers::{RegisterFile, RegisterRange};
+use super::{Paths, Pointers, Value};
+use crate::isa::registers::{BASE_POINTER, FRAME_POINTER, RegisterFile, RegisterRange, STACK_POINTER};
 use crate::isa::{
     Access, Computation, Control, Effects, Form, Instruction, Operation, ScalarOperand, Source,
 };
@@ -119,11 +119,11 @@ impl FrameObjects {
     }
 }
 
-fn origin(state: &State, range: RegisterRange, frame: Value) -> Option<Origin> {
+fn origin(state: Pointers, range: RegisterRange, frame: Value) -> Option<Origin> {
     let register = u8::try_from(range.first).ok().filter(|_| range.file == RegisterFile::Scalar)?;
     match state.scalar(register) {
-        Value::Stack(0) if matches!(register, STACK | BASE) => Some(Origin::Entry),
-        value if register == FRAME && value == frame => Some(Origin::Frame),
+        Value::Stack(0) if matches!(register, STACK_POINTER | BASE_POINTER) => Some(Origin::Entry),
+        value if register == FRAME_POINTER && value == frame => Some(Origin::Frame),
         _ => None,
     }
 }
@@ -162,6 +162,10 @@ fn takes_address(of: Computation) -> bool {
 }
 
 fn is_stack(register: RegisterRange) -> bool {
-    let range = RegisterRange::new(RegisterFile::Scalar, STACK.into(), u16::from(BASE - STACK) + 1);
+    let range = RegisterRange::new(
+        RegisterFile::Scalar,
+        STACK_POINTER.into(),
+        u16::from(BASE_POINTER - STACK_POINTER) + 1,
+    );
     range.overlaps(register)
 }

@@ -383,3 +383,25 @@ fn gfx125_names_registers_by_comments_and_jumps_by_other_mnemonics() {
     let unknown = format!("v_mov_b32_e32 v1, v2 ; {UNKNOWN_MSB}");
     assert_eq!(decoded("gfx1250", &unknown), Err(DecodeError::VectorNumbers));
 }
+
+/// The literal of `v_fmamk` and `v_madmk` is a factor, that of `v_fmaak` and `v_madak` the addend (AMD's ISA documents).
+#[test]
+fn literals_of_fused_multiplications_are_at_their_places() {
+    use crate::isa::Source::{self, Constant};
+    const LITERAL: Source = Constant(0x42c8_0000);
+    let vector = |number| Source::Register(RegisterRange::new(RegisterFile::Vector, number, 1));
+    let factor = [vector(2), LITERAL, vector(3)];
+    let addend = [vector(2), vector(3), LITERAL];
+    for (processor, text, half, expected) in [
+        ("gfx900", "v_madmk_f32 v1, v2, 0x42c80000, v3", 0, factor),
+        ("gfx900", "v_madak_f32 v1, v2, v3, 0x42c80000", 0, addend),
+        ("gfx1030", "v_fmamk_f32 v1, v2, 0x42c80000, v3", 0, factor),
+        ("gfx1100", "v_fmaak_f32 v1, v2, v3, 0x42c80000", 0, addend),
+        ("gfx1100", "v_dual_fmamk_f32 v1, v2, 0x42c80000, v3 :: v_dual_mov_b32 v4, v5", 0, factor),
+        ("gfx1100", "v_dual_mov_b32 v4, v5 :: v_dual_fmaak_f32 v1, v2, v3, 0x42c80000", 1, addend),
+    ] {
+        let found: Vec<Source> =
+            instruction(processor, text).inputs(half).iter().map(|input| input.source).collect();
+        assert_eq!(found, expected, "{processor}: {text}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use crate::capture::{Fault, FaultAccess, PAGE};
-use crate::isa::Control;
+use crate::isa::{Control, RETURN_PAIR};
 use crate::session::{Inspect, WaveInfo};
 use crate::triage::judge::NULL_BYTES;
 use crate::triage::listings::{CodeAt, Listings};
@@ -11,8 +11,6 @@ use crate::triage::{Cause, SourceAt};
 
 /// The first address beyond those of user space.
 const USER_END: u64 = 1 << 47;
-/// Register pair of return addresses by LLVM's calling convention.
-const RETURN_ADDRESS: u16 = 30;
 /// Maximum number of registers whose value may be a return address.
 const MAX_CALLERS: usize = 8;
 
@@ -65,8 +63,9 @@ fn pairs(session: &dyn Inspect, info: &WaveInfo) -> Vec<(u16, u64)> {
     };
     let pair = |first: u16| Some((first, u64::from(dword(first)?) | u64::from(dword(first + 1)?) << 32));
     let count = (0..u16::MAX).take_while(|number| info.kind.named(&format!("s{number}")).is_some()).count();
-    let others = (0..u16::try_from(count).unwrap_or(0)).step_by(2).filter(|first| *first != RETURN_ADDRESS);
-    std::iter::once(RETURN_ADDRESS).chain(others).filter_map(pair).collect()
+    let others =
+        (0..u16::try_from(count).unwrap_or(0)).step_by(2).filter(|first| *first != RETURN_PAIR.first);
+    std::iter::once(RETURN_PAIR.first).chain(others).filter_map(pair).collect()
 }
 
 /// The call before the first register value that is a return address.
@@ -87,7 +86,7 @@ fn caller(
 
 /// The call that the pair of return addresses names.
 pub(super) fn by_return_address(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Option<Call> {
-    let (_, value) = pairs(session, info).into_iter().find(|(first, _)| *first == RETURN_ADDRESS)?;
+    let (_, value) = pairs(session, info).into_iter().find(|(first, _)| *first == RETURN_PAIR.first)?;
     call_before(session, info, value, code)
 }
 

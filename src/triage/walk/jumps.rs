@@ -1,12 +1,9 @@
 //! Jumps to addresses in registers: returns of functions, and jumps to computed addresses.
 
 use super::Node;
-use crate::isa::{Computation, Control, Operation, RegisterCopy, RegisterFile, RegisterRange};
+use crate::isa::{Computation, Control, Operation, RETURN_PAIR, RegisterCopy, RegisterRange};
 use crate::triage::listings::{Decoded, Listing};
 use crate::units::LaneId;
-
-/// The registers of the return address (AMDGPUUsage, "Calling Convention").
-const RETURN: RegisterRange = RegisterRange::new(RegisterFile::Scalar, 30, 2);
 
 /// The jumps of a listing to computed addresses. In a kernel all are: it returns to nothing.
 pub(super) fn computed(listing: &Listing, index: usize, is_kernel: bool) -> impl Iterator<Item = Node> {
@@ -32,7 +29,7 @@ fn returns(listing: &Listing, jump: usize) -> bool {
     [0, 1].into_iter().all(|half| {
         let part = RegisterRange::new(to.file, to.first.saturating_add(half), 1);
         let mut writers = all.iter().filter(|one| writes(one, part));
-        match to == RETURN {
+        match to == RETURN_PAIR {
             true => {
                 let last = all.iter().take(jump).rev().find(|one| writes(one, part));
                 last.is_none_or(|one| is_call(one) || is_moved(one))
@@ -57,8 +54,8 @@ fn is_moved(one: &Decoded) -> bool {
 
 /// Whether an instruction writes a half of the return address.
 fn is_copy(listing: &Listing, one: &Decoded, half: u16) -> bool {
-    let number = RETURN.first + half;
-    let of_half = |copy: &RegisterCopy| copy.of((RETURN.file, number), LaneId::default());
+    let number = RETURN_PAIR.first + half;
+    let of_half = |copy: &RegisterCopy| copy.of((RETURN_PAIR.file, number), LaneId::default());
     let copies = one.effects.as_ref().map_or(&[][..], |effects| &effects.copies);
     if copies.iter().filter_map(of_half).any(|to| !to.file.is_vector()) {
         return true;
@@ -69,6 +66,6 @@ fn is_copy(listing: &Listing, one: &Decoded, half: u16) -> bool {
         Some((of.to?, source.register()?, lane.constant()?))
     };
     let Some((_, from, lane)) = lane_of(one, Operation::ReadLane) else { return false };
-    let saved = RegisterRange::new(RETURN.file, number, 1);
+    let saved = RegisterRange::new(RETURN_PAIR.file, number, 1);
     listing.instructions.iter().any(|one| lane_of(one, Operation::WriteLane) == Some((from, saved, lane)))
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::arch::WaveArch;
 use crate::dwarf::cfi::{CfaRule, Placement, RegisterRule, Row};
 use crate::dwarf::{ContextError, Dialect, Encoding, Error, Program};
-use crate::isa::{CallerState, Execution, Half, Scalar, Slot, SlotBase, Vector};
+use crate::isa::{
+    CallerState, Execution, Half, RETURN_ADDRESS, STACK_POINTER, Scalar, Slot, SlotBase, Vector,
+};
 use crate::units::{DwarfReg, ExprOffset, WaveSize};
 
 /// The name of the rules' source in errors.
@@ -17,9 +19,6 @@ const NAME: &str = "code of the function";
 const PRIVATE_WAVE: u8 = 6;
 /// The number of scalar registers in LLVM's calling convention.
 const SCALARS: u8 = 106;
-/// The stack pointer and the return address of the calling convention.
-const STACK: u8 = 32;
-const LINK: u8 = 30;
 
 /// The rules of a function's caller; `None`: the code shows no stack pointer or no return address.
 pub(super) fn row(state: &CallerState, kind: &WaveArch) -> Option<Row> {
@@ -35,7 +34,7 @@ pub(super) fn row(state: &CallerState, kind: &WaveArch) -> Option<Row> {
     add(Some(return_address), rules.return_address()?);
     for number in 0..SCALARS {
         let register = rules.scalar_number(number);
-        if number == STACK {
+        if number == STACK_POINTER {
             rules.stack_pointer().into_iter().for_each(|rule| add(register, rule));
             continue;
         }
@@ -74,7 +73,7 @@ pub(super) fn uncertain(state: &CallerState, kind: &WaveArch) -> BTreeSet<DwarfR
 /// The rule of a return address in the registers of the calling convention.
 pub(super) fn link(kind: &WaveArch) -> Option<Placement<RegisterRule>> {
     let mut code = Code::default();
-    for number in [LINK, LINK + 1] {
+    for number in [RETURN_ADDRESS, RETURN_ADDRESS + 1] {
         code.register(kind.sgpr(number)?.dwarf?);
         code.piece(4);
     }
@@ -192,13 +191,13 @@ impl Rules<'_> {
     }
 
     fn return_address(&self) -> Option<RegisterRule> {
-        self.pieces([self.state.scalar(LINK)?, self.state.scalar(LINK + 1)?].into_iter())
+        self.pieces([self.state.scalar(RETURN_ADDRESS)?, self.state.scalar(RETURN_ADDRESS + 1)?].into_iter())
     }
 
     /// The rule of s32; `None`: it keeps its value.
     fn stack_pointer(&self) -> Option<RegisterRule> {
         let found = self.state.stack_pointer();
-        if found.is_some_and(|found| found.place == Scalar::Register(STACK) && found.by == 0) {
+        if found.is_some_and(|found| found.place == Scalar::Register(STACK_POINTER) && found.by == 0) {
             return None;
         }
         let mut code = Code::default();

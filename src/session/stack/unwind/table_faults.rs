@@ -18,14 +18,16 @@ use crate::arch::Register;
 use crate::codeobject::Bytes;
 use crate::dwarf::cfi::{Answers, CfaRule, Placement, RegisterRule, Row, Unwind};
 use crate::dwarf::{Answer, Bits, ContextError, Location, Machine as _, Operation, Program, fetch};
-use crate::isa::{FRAME_POINTER, FrameSetup, FunctionExit, Instruction, Machine, frame_setup, function_exit};
+use crate::isa::{
+    CodeReader, FRAME_POINTER, FrameSetup, FunctionExit, Instruction, frame_setup, function_exit,
+};
 use crate::session::disassembly::machine;
 use crate::session::{Inferred, InferredBy};
 use crate::units::DwarfReg;
 
 /// A function's code, from its first address on.
 struct FunctionBytes {
-    machine: Machine,
+    reader: CodeReader,
     start: u64,
     bytes: Bytes,
 }
@@ -34,7 +36,7 @@ impl FunctionBytes {
     /// The instruction at an address.
     fn at(&self, address: u64) -> Option<Instruction> {
         let offset = usize::try_from(address.checked_sub(self.start)?).ok()?;
-        self.machine.reader(false).ok()?.next(address, self.bytes.get(offset..)?)
+        self.reader.clone().next(address, self.bytes.get(offset..)?)
     }
 
     fn frame_setup(&self) -> Option<FrameSetup> {
@@ -121,8 +123,8 @@ impl Unwinder<'_> {
         let object = code.loaded.object(self.reader.dump().capture()).ok()?;
         let range = code.loaded.frame_entry(self.reader, &object, code.elf)?;
         let bytes = object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?;
-        let machine = machine(Some(&object), &self.kind);
-        Some(FunctionBytes { machine, start: range.start.0, bytes })
+        let reader = machine(Some(&object), &self.kind).reader(false).ok()?;
+        Some(FunctionBytes { reader, start: range.start.0, bytes })
     }
 
     /// Whether the return address is in lanes of a vector register by these rules.
