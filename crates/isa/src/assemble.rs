@@ -184,7 +184,7 @@ impl<'t> Draft<'t> {
             *self = self.with_number(at, number(wanted)?)?;
             return Some(());
         };
-        let mut literal = None;
+        let mut literals = Vec::new();
         for value in values {
             let one = self.with(at, value)?;
             match one.found.encoded(at)?.value {
@@ -199,11 +199,14 @@ impl<'t> Draft<'t> {
                     *self = one;
                     return Some(());
                 }
-                Value::Literal(_) => literal = literal.or(Some(one)),
+                Value::Literal(_) if !is_name => literals.extend(one.with_literal(number(wanted)?)),
                 _ => {}
             }
         }
-        *self = literal.filter(|_| !is_name)?.with_literal(number(wanted)?)?;
+        // Of literals of 32 and of 64 bits the one that prints so.
+        let fits = |one: &Self| one.found.operand_text(at).to_string() == wanted;
+        let place = literals.iter().position(fits).unwrap_or_default();
+        *self = literals.into_iter().nth(place)?;
         Some(())
     }
 

@@ -305,11 +305,16 @@ impl Instruction {
         (table.u16(S::Kinds, 2 * kind) & 1 == 0 && first > 0).then_some(first.into())
     }
 
-    /// The run of an operand's values with some contents: its base, and its dwords.
+    /// The run with an operand's value, if it has some contents: its base, and its dwords.
     fn run_of(&self, at: usize, contents: u8) -> Option<(u32, u8)> {
         let table = self.decoder.table;
+        let value = extract(self.word, self.pieces(at)?);
         let mut runs = table.range(S::RunStarts, self.kind(self.field(at)?));
-        let run = runs.find(|run| table.u8(S::RunShapes, 4 * run) == contents)?;
+        let run = runs.find(|run| {
+            let first = u64::from(table.u16(S::Runs, 2 * run));
+            let is_here = value >= first && value - first < u64::from(table.u16(S::Runs, 2 * run + 1));
+            is_here && table.u8(S::RunShapes, 4 * run) == contents
+        })?;
         Some((table.u32(S::RunBases, run), table.u8(S::RunShapes, 4 * run + 1)))
     }
 

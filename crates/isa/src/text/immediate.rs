@@ -29,6 +29,8 @@ mod number {
     pub(super) const PACKED_FLOAT_16: u8 = 8;
     /// Packed halves without inline floating-point numbers.
     pub(super) const PACKED_PLAIN: u8 = 9;
+    /// A register: LLVM does not mark a literal in its place.
+    pub(super) const REGISTER: u8 = 11;
 }
 
 fn name<T: PartialEq>(bits: &T, of: impl Fn(&(&str, u16, u16, u32, u64)) -> T) -> Option<&'static str> {
@@ -40,7 +42,7 @@ fn is_inline(kind: u8, number: i64) -> bool {
     let (low, half) = (number as u32, number as u16);
     let is_half = u32::from(half) == low;
     match kind {
-        number::DECIMAL => false,
+        number::DECIMAL | number::REGISTER => false,
         number::BITS_64 | number::FLOAT_64 => {
             (-16..=64).contains(&number) || name(&number.cast_unsigned(), |float| float.4).is_some()
         }
@@ -58,19 +60,35 @@ fn is_inline(kind: u8, number: i64) -> bool {
 }
 
 impl Text<'_, '_> {
-    /// A literal: marked if its number would print as an inline constant.
+    /// The mark of a literal that would be another operand without it: an inline constant, or a shorter literal.
+    pub(super) fn mark(&self, operand: &Operand, number: i64) -> Option<&'static str> {
+        match operand.number_type {
+            _ if self.i.literal_size() == 8 => u32::try_from(number).is_ok().then_some("lit64"),
+            // An upper half, or packed halves: LLVM takes the number for the constant.
+            number::FLOAT_64 | number::PACKED_PLAIN => None,
+            kind => is_inline(kind, number).then_some("lit"),
+        }
+    }
+
     pub(super) fn literal(&mut self, operand: &Operand, number: i64) -> fmt::Result {
-        let is_64 = matches!(operand.number_type, number::BITS_64 | number::FLOAT_64);
-        let is_wide = self.i.literal_size() == 8;
-        match (is_inline(operand.number_type, number), is_wide) {
-            (true, true) if is_64 => write!(self.out, "lit64({number:#x})"),
-            (false, true) if is_64 => write!(self.out, "{number:#x}"),
-            (true, false) => write!(self.out, "lit({:#x})", self.i.literal_bits()),
+        let (is_wide, kind) = (self.i.literal_size() == 8, operand.number_type);
+        let is_64 = matches!(kind, number::BITS_64 | number::FLOAT_64);
+        match self.mark(operand, number) {
+            Some("lit") => write!(self.out, "lit({:#x})", self.i.literal_bits()),
+            Some(mark) => write!(self.out, "{mark}({number:#x})"),
+            None if is_wide && is_64 && !is_inline(kind, number) => {
+                let is_high = kind == number::FLOAT_64 && number as u32 == 0;
+                write!(
+                    self.out,
+                    "{:#x}",
+                    if is_high { number.cast_unsigned() >> 32 } else { number.cast_unsigned() }
+                )
+            }
             // Halves that are alike print as one number only as an inline constant.
-            _ if operand.number_type == number::PACKED_FLOAT_16 && number as u32 > 0xffff => {
+            None if kind == number::PACKED_FLOAT_16 && number as u32 > 0xffff && !is_wide => {
                 write!(self.out, "{:#x}", number as u32)
             }
-            _ => self.immediate(operand, number),
+            None => self.immediate(operand, number),
         }
     }
 

@@ -135,10 +135,11 @@ impl Text<'_, '_> {
     /// A source with its sign.
     fn signed(&mut self, at: usize) -> fmt::Result {
         let modifiers = self.number(at);
-        let is_number = self
-            .i
-            .operand(at + 1)
-            .is_some_and(|operand| matches!(operand.value, Value::Immediate(_) | Value::Literal(_)));
+        let is_number = self.i.operand(at + 1).is_some_and(|operand| match operand.value {
+            Value::Immediate(_) => true,
+            Value::Literal(number) => self.mark(&operand, number).is_none(),
+            _ => false,
+        });
         let (is_negative, is_absolute) = (modifiers & NEG != 0, modifiers & ABS != 0);
         let is_function = is_negative && !is_absolute && is_number;
         let bar = if is_absolute { "|" } else { "" };
