@@ -39,7 +39,7 @@ ANCHORS = {
 }
 
 # The type of an operand's numbers (crates/isa/src/text/immediate.rs) by MCOI's and SIDefines' operand types.
-TYPES = {0: 0, 4: 0, 1: 1, 2: 1} | dict(enumerate((1, 2, 3, 1, 4, 5, 6, 7, 8, 8, 10, 9, 1, 1, 3, 1, 2, 5, 6, 1, 4, 10, 7, 8, 1), 13))
+TYPES = {0: 0, 4: 0, 1: 1, 2: 11} | dict(enumerate((1, 2, 3, 1, 4, 5, 6, 7, 8, 8, 10, 9, 1, 1, 3, 1, 2, 5, 6, 1, 4, 10, 7, 8, 1), 13))
 TYPES |= {41: 1, 42: 1, 43: 4}
 
 # Bits of TSFlags.
