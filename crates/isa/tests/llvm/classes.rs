@@ -29,6 +29,11 @@ fn without_control(text: &str) -> String {
     format!("{before}{rest}")
 }
 
+/// Whether an instruction has a literal in its word.
+fn has_k(text: &str) -> bool {
+    ["fmaak", "fmamk", "madak", "madmk"].iter().any(|part| text.contains(part))
+}
+
 fn literals(instruction: &Instruction) -> Vec<i64> {
     let values = instruction.operands().map(|operand| operand.value);
     values.filter_map(|value| if let Value::Literal(number) = value { Some(number) } else { None }).collect()
@@ -42,15 +47,13 @@ pub(crate) fn known(
     theirs: &str,
 ) -> Option<&'static str> {
     let name = ours.split(' ').next()?;
-    let is_gfx125 = processor.starts_with("gfx125");
-    let is_same = without_numbers(ours) == without_numbers(theirs);
-    let has_k = ["fmaak", "fmamk", "madak", "madmk"].iter().any(|part| ours.contains(part));
-    let literals = literals(instruction);
-    if name.ends_with("_dpp") && theirs.replace(", vcc_lo|", "|, vcc_lo").replace(", vcc|", "|, vcc") == ours
-    {
+    let is_dpp = name.ends_with("_dpp");
+    let plain = |text: &str| without_numbers(&if is_dpp { without_control(text) } else { text.to_owned() });
+    let is_same = plain(ours) == plain(theirs);
+    if is_dpp && theirs.replace(", vcc_lo|", "|, vcc_lo").replace(", vcc|", "|, vcc") == ours {
         return Some("vcc within the bars of a source");
     }
-    if name.ends_with("_dpp") && without_control(theirs) == without_control(ours) {
+    if is_dpp && without_control(theirs) == without_control(ours) {
         return Some("DPP control read as an inline constant");
     }
     match () {
@@ -58,28 +61,33 @@ pub(crate) fn known(
         () if name.starts_with("v_fmac_") && name.ends_with("_e64_dpp") => {
             Some("DPP source read without inline constants")
         }
-        () if has_k => Some("literal read as an inline constant"),
-        () => two_literals(processor, instruction)
-            .or((is_gfx125 && !literals.is_empty()).then_some("literal read from the word")),
+        () if has_k(ours) => Some("literal read as an inline constant"),
+        () => two_literals(processor, instruction, theirs).or_else(|| accepted(processor, instruction, ours)),
     }
 }
 
-/// The class of a word with equal texts and other operands.
-pub(crate) fn two_literals(processor: &str, instruction: &Instruction) -> Option<&'static str> {
-    let differ = literals(instruction).windows(2).any(|two| two[0] != two[1]);
-    (differ && processor.starts_with("gfx125")).then_some("two literals")
+/// The class of a word with other numbers, or with equal texts and other operands.
+pub(crate) fn two_literals(processor: &str, instruction: &Instruction, theirs: &str) -> Option<&'static str> {
+    let literals = literals(instruction);
+    let has_both =
+        literals.windows(2).any(|two| two[0] != two[1]) || theirs.contains("lit64(") && literals.len() > 1;
+    (has_both && processor.starts_with("gfx125")).then_some("two literals")
 }
 
 /// The class of a word that LLVM decodes and we reject.
 pub(crate) fn rejected(processor: &str, theirs: &str) -> Option<&'static str> {
-    let is_pair = processor.starts_with("gfx125") && theirs.starts_with("v_dual_");
-    (is_pair && theirs.contains("0x")).then_some("literal read from the word")
+    let is_gfx125 = processor.starts_with("gfx125");
+    let is_reader = theirs.starts_with("v_dual_") || has_k(theirs);
+    if is_gfx125 && is_reader && theirs.contains("0x") {
+        return Some("literal read from the word");
+    }
+    theirs.contains("_f8f6f4 ").then_some("literal in place of a matrix")
 }
 
 /// The class of a word that we decode and LLVM rejects.
 pub(crate) fn accepted(processor: &str, instruction: &Instruction, ours: &str) -> Option<&'static str> {
     let name = ours.split(' ').next()?;
     let has_literal = processor.starts_with("gfx125") && !literals(instruction).is_empty();
-    let is_reader = name.starts_with("v_dual_") || name.ends_with("_e64_dpp");
+    let is_reader = name.starts_with("v_dual_") || name.starts_with("tensor_") || name.ends_with("_dpp");
     (has_literal && is_reader).then_some("literal read from the word")
 }

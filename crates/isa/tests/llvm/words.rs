@@ -34,7 +34,7 @@ pub(crate) fn words(decoder: &Decoder, others: &[Decoder], each: usize, step: us
     for (turn, (mask, value, size)) in own_places.chain(others).enumerate() {
         let word = fill(&mut numbers, turn + turn / each, *size) & !mask | value;
         words.extend(&word.to_le_bytes()[..*size]);
-        words.extend((*size..RECORD).map(|_| numbers.next() as u8));
+        words.extend(&behind(&mut numbers)[..RECORD - *size]);
     }
     // And words of no known encoding.
     words.extend((0..each * 100 * RECORD).map(|_| numbers.next() as u8));
@@ -52,4 +52,26 @@ fn fill(numbers: &mut Numbers, turn: usize, size: usize) -> u128 {
         7 => word & !0x1ff | SOURCES[numbers.next() as usize % 8],
         _ => word,
     }
+}
+
+/// The bytes behind a word: any, or a literal with the number of an inline constant.
+fn behind(numbers: &mut Numbers) -> [u8; 16] {
+    const LITERALS: [u64; 12] = [
+        0,
+        1,
+        64,
+        0xffff_ffff_ffff_fff0,
+        0x3c00,
+        0x3f80,
+        0x3c00_3c00,
+        0x3f80_0000,
+        0x3e22_f983,
+        0x3ff0_0000,
+        0x3ff0_0000_0000_0000,
+        0x3fc4_5f30_6dc9_c882,
+    ];
+    let any = numbers.word();
+    let literal = LITERALS[numbers.next() as usize % LITERALS.len()];
+    let word = if numbers.next().is_multiple_of(4) { any >> 64 << 64 | u128::from(literal) } else { any };
+    word.to_le_bytes()
 }
