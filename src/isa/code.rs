@@ -5,11 +5,13 @@
 //! captures and finding symbols is up to the caller.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use amdgpu_isa::{Decoder, Op, Role, VgprMsb};
 
 use super::facts::{self, Facts};
 use super::registers::RegisterRange;
+use super::{Computation, DecodeError, Effects};
 use crate::arch::{Generation, Processor};
 use crate::units::WaveSize;
 
@@ -55,6 +57,15 @@ pub struct Instruction {
     text: Option<Box<str>>,
     /// Whether MODE extends the numbers of its vector registers by an unknown value.
     has_unknown_vectors: bool,
+    /// Its effects and computations, once someone asked for them; copies share them.
+    pub(super) known: Arc<Known>,
+}
+
+/// The meaning of an instruction, as far as it was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) effects: OnceLock<Result<Box<Effects>, DecodeError>>,
+    pub(super) computations: OnceLock<Vec<Computation>>,
 }
 
 /// The same instruction at the same address.
@@ -68,6 +79,13 @@ impl PartialEq for Instruction {
 impl Eq for Instruction {}
 
 impl Instruction {
+    /// The same instruction elsewhere.
+    #[must_use]
+    pub fn moved_to(&self, address: u64) -> Self {
+        let target = self.target.map(|target| target.wrapping_sub(self.address).wrapping_add(address));
+        Self { address, target, ..self.clone() }
+    }
+
     /// Returns the address past its last byte.
     #[must_use]
     pub fn end(&self) -> u64 {
@@ -93,6 +111,7 @@ impl Instruction {
     /// Leaves its vector registers unknown.
     pub fn forget_vectors(&mut self) {
         self.has_unknown_vectors = self.uses_vectors();
+        self.known = Arc::default();
     }
 
     /// The mnemonic without the suffix of the encoding: `v_add_f32`; empty for an invalid instruction.
@@ -186,7 +205,8 @@ impl Machine {
         let code = self.reader(false).ok().and_then(|of| Some((of.decoder.assemble(text)?, of.facts)));
         let target = target.or_else(|| code?.0.target(address));
         let has_unknown_vectors = text.contains(UNKNOWN_MSB);
-        Instruction { address, size, target, code, text: Some(text.into()), has_unknown_vectors }
+        let known = Arc::default();
+        Instruction { address, size, target, code, text: Some(text.into()), has_unknown_vectors, known }
     }
 }
 
@@ -199,7 +219,8 @@ impl CodeReader {
             .filter(|size| *size >= 4 && u64::from(*size).is_multiple_of(ALIGNMENT))?;
         let target = found.target(address);
         let code = Some((found, self.facts));
-        let mut one = Instruction { address, size, target, code, text: None, has_unknown_vectors: false };
+        let (has_unknown_vectors, known) = (false, Arc::default());
+        let mut one = Instruction { address, size, target, code, text: None, has_unknown_vectors, known };
         if found.op() == Some(SET_MSB) {
             let bits = found.operand_of(SIMM16).and_then(|of| of.number());
             self.msb = bits.map(|bits| VgprMsb(bits as u8));

@@ -212,6 +212,10 @@ impl Computation {
 impl Instruction {
     /// The computations of the instruction that are known: at most one, and two of a pair (VOPD).
     pub fn computations(&self) -> impl Iterator<Item = Computation> + '_ {
+        self.known.computations.get_or_init(|| self.compute()).iter().copied()
+    }
+
+    fn compute(&self) -> Vec<Computation> {
         let code = self.code().filter(|_| !self.has_unknown_vectors()).map(|(code, _)| code);
         let both = code.map(|code| match code.second_op() {
             None => [of(code), None],
@@ -221,7 +225,7 @@ impl Instruction {
                 [half(first, 0), half(Some(second.mnemonic()), 1)]
             }
         });
-        both.into_iter().flatten().flatten()
+        both.into_iter().flatten().flatten().collect()
     }
 }
 
@@ -267,17 +271,20 @@ fn is_changed(code: &amdgpu_isa::Instruction) -> bool {
     const RESULT: [&str; 2] = ["clamp", "omod"];
     let is_shuffled = code.effects().is_none_or(|effects| effects.is_dpp() || effects.is_sdwa());
     is_shuffled
-        || code.operands().any(|of| {
+        || code.operand_infos().any(|of| {
             let name = of.role.name();
-            of.number().is_some_and(|number| number != 0)
-                && (name.ends_with("_modifiers") && !is_usual(code, &of) || RESULT.contains(&name))
+            let number = || code.operand(of.number).and_then(|of| of.number()).unwrap_or(0);
+            match name.ends_with("_modifiers") {
+                true => !is_usual(code, number()),
+                false => RESULT.contains(&name) && number() != 0,
+            }
         })
 }
 
-/// Whether the modifiers of a source of packed numbers leave it as it is.
-fn is_usual(code: &amdgpu_isa::Instruction, of: &Operand) -> bool {
+/// Whether the modifiers of a source leave it as it is.
+fn is_usual(code: &amdgpu_isa::Instruction, bits: i64) -> bool {
     // Bits of signs; the others select dwords of `v_pk_mov_b32`.
-    code.mnemonic() == Some("v_pk_mov_b32") && of.number().is_some_and(|bits| bits & 0b1_0011 == 0)
+    bits == 0 || bits & 0b1_0011 == 0 && code.mnemonic() == Some("v_pk_mov_b32")
 }
 
 fn of(code: &amdgpu_isa::Instruction) -> Option<Computation> {

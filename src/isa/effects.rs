@@ -113,15 +113,25 @@ impl Instruction {
     ///
     /// # Errors
     /// The effects are unknown: any are possible.
-    pub fn effects(&self) -> Result<Effects, DecodeError> {
+    pub fn effects(&self) -> Result<&Effects, DecodeError> {
+        let known = self.known.effects.get_or_init(|| self.decode_effects().map(Box::new));
+        known.as_ref().map(Box::as_ref).map_err(|error| *error)
+    }
+
+    /// Its effect on the flow of control; `None`: unknown. Cheaper than all effects, some of which may be unknown.
+    #[must_use]
+    pub fn control(&self) -> Option<Control> {
+        let name = self.code()?.0.mnemonic()?;
+        (!UNKNOWN.contains(&name)).then(|| control(name))
+    }
+
+    fn decode_effects(&self) -> Result<Effects, DecodeError> {
         let (code, facts) = self.code().ok_or(DecodeError::Mnemonic)?;
         if self.has_unknown_vectors() {
             return Err(DecodeError::VectorNumbers);
         }
         let name = self.mnemonic();
-        if UNKNOWN.contains(&name) {
-            return Err(DecodeError::Mnemonic);
-        }
+        let control = self.control().ok_or(DecodeError::Mnemonic)?;
         let access = memory::access(code, facts)?;
         let issues =
             counters::operation(code, access.as_ref()).map_or(&[][..], |of| counters::issued(of, facts));
@@ -130,7 +140,7 @@ impl Instruction {
             copies: copies::copies(self),
             issues,
             waits: counters::waits(code, facts),
-            control: control(name),
+            control,
             access,
         })
     }
@@ -194,6 +204,7 @@ impl Instruction {
 /// Instructions that change the flow of control, or stop the wave.
 fn control(name: &str) -> Control {
     match name {
+        _ if !name.starts_with("s_") => Control::Next,
         "s_branch" => Control::Branch,
         "s_call_b64" | "s_call_i64" | "s_swappc_b64" | "s_swap_pc_i64" => Control::Call,
         "s_setpc_b64" | "s_set_pc_i64" | "s_rfe_b64" | "s_rfe_restore_b64" | "s_rfe_i64" => Control::Return,
@@ -231,11 +242,10 @@ fn writes(code: &amdgpu_isa::Instruction, name: &str, access: Option<&Access>) -
     let is_atomic_store = access.is_some_and(|access| !access.has_result());
     let ignores_exec = begins(&ALL_LANES);
     let mut writes = Vec::new();
-    for (at, operand) in code.operands().enumerate().filter(|(_, of)| of.is_written && !is_atomic_store) {
-        let Some((register, range)) = operand.register().and_then(|of| Some((of, RegisterRange::of(of)?)))
-        else {
-            continue;
-        };
+    for at in code.operand_infos().filter(|of| of.is_written && !is_atomic_store).map(|of| of.number) {
+        let Some(operand) = code.operand(at) else { continue };
+        let register = operand.register().and_then(|of| Some((of, RegisterRange::of(of)?)));
+        let Some((register, range)) = register else { continue };
         let is_vector = range.file.is_vector();
         let keeps_old = match access {
             // M0 leaves out registers of a block.
@@ -281,7 +291,7 @@ fn has_data(operand: Operand) -> bool {
 fn is_tied(code: &amdgpu_isa::Instruction, at: usize) -> bool {
     const OLD: Role = Role::named("old");
     let is_swap = code.mnemonic().is_some_and(|name| name.starts_with("v_swap_"));
-    !is_swap && code.operands().any(|of| of.tied.map(usize::from) == Some(at) && of.role != OLD)
+    !is_swap && code.operand_infos().any(|of| of.tied.map(usize::from) == Some(at) && of.role != OLD)
 }
 
 /// Whether a part of each lane's old value can remain: results of 16 bits, and lanes without a source.

@@ -22,14 +22,14 @@ const NEG: i64 = 1;
 const ABS: i64 = 2;
 const SELECTIONS: i64 = 12;
 /// The roles of a source, one of which an instruction has, each with the role of its modifiers.
-type Place = &'static [(Role, Option<Role>)];
+type SourceRoles = &'static [(Role, Option<Role>)];
 const fn with(role: &str, modifiers: &str) -> (Role, Option<Role>) {
     (Role::named(role), Some(Role::named(modifiers)))
 }
-const SINGLE: [Place; 3] =
+const SINGLE: [SourceRoles; 3] =
     [&[with("src0", "src0_modifiers")], &[with("src1", "src1_modifiers")], &[with("src2", "src2_modifiers")]];
 /// Of the halves of a pair (VOPD).
-const PAIRED: [[Place; 3]; 2] = [
+const PAIRED: [[SourceRoles; 3]; 2] = [
     [
         &[with("src0X", "src0X_modifiers")],
         &[with("vsrc1X", "vsrc1X_modifiers")],
@@ -42,7 +42,7 @@ const PAIRED: [[Place; 3]; 2] = [
     ],
 ];
 
-fn places(code: &amdgpu_isa::Instruction, half: usize) -> [Place; 3] {
+fn places(code: &amdgpu_isa::Instruction, half: usize) -> [SourceRoles; 3] {
     match code.second_op() {
         None if half == 0 => SINGLE,
         None => [&[]; 3],

@@ -45,7 +45,7 @@ pub(super) fn access(code: &Instruction, facts: &'static Facts) -> Result<Option
     let memory = Memory { code, name, family };
     // Instructions that write caches back or drop them have no address.
     let has_address = code
-        .operands()
+        .operand_infos()
         .any(|of| matches!(of.role.name(), "vaddr" | "vaddr0" | "saddr" | "srsrc" | "sbase" | "addr"))
         || matches!(family, Family::Lds | Family::Scratch)
         || name.contains("addtid");

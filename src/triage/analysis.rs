@@ -425,7 +425,7 @@ fn accessed(
     registers: &Registers<'_>,
     recovers: bool,
 ) -> Option<(Access, Vec<Look>)> {
-    let access = walk.instruction(one.candidate)?.effects.as_ref().ok()?.access.clone()?;
+    let access = walk.instruction(one.candidate)?.effects().ok()?.access.clone()?;
     Some((access, walk.looks(one.candidate, registers, recovers)))
 }
 
@@ -511,8 +511,7 @@ impl Stack<'_> {
     fn check_caller(&self, listings: &mut Vec<(Arc<Listing>, u64)>) {
         let [(function, _), (caller, last)] = listings.as_slice() else { return };
         let call = caller.holding(*last).and_then(|index| caller.instructions.get(index));
-        let is_call =
-            call.and_then(|one| one.effects.as_ref().ok()).is_some_and(|of| of.control == Control::Call);
+        let is_call = call.and_then(|one| one.control()) == Some(Control::Call);
         if !is_call || Arc::ptr_eq(function, caller) {
             listings.truncate(1);
         }

@@ -1,12 +1,12 @@
-//! Decoded code of waves, with the effects of each instruction.
+//! Decoded code of waves, with its lines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::registers::WaveRegisters;
 use crate::arch::{Generation, Processor};
-use crate::isa::{self, DecodeError, Effects, Instruction, ReadRegister as _, RegisterFile};
-use crate::session::{Disassembly, DisassemblyError, FunctionBounds, Inspect};
+use crate::isa::{self, Instruction, ReadRegister as _, RegisterFile};
+use crate::session::{Disassembly, DisassemblyError, FunctionBounds, Inspect, ListedInstruction};
 use crate::units::{LaneId, WaveId};
 
 /// Maximum number of addresses whose code is decoded for one question.
@@ -43,13 +43,11 @@ pub(super) struct Listing {
     pub(super) instructions: Vec<Decoded>,
 }
 
-/// An instruction with its effects.
+/// An instruction with its line.
 #[derive(Clone, Debug)]
 pub(super) struct Decoded {
     /// The instruction.
     pub(super) code: Instruction,
-    /// Its effects. An error: any effect is possible.
-    pub(super) effects: Result<Effects, DecodeError>,
     /// Source file, if the line table has it.
     pub(super) file: Option<Arc<str>>,
     /// Source line.
@@ -130,20 +128,14 @@ impl Listing {
         }
         for one in &mut self.instructions {
             one.code.forget_vectors();
-            one.effects = one.code.effects();
         }
     }
 
-    /// The effects of a listing's instructions. `gpu`: the waves' GPU, for an unknown processor of the code.
+    /// The instructions of a listing. `gpu`: the waves' GPU, for an unknown processor of the code.
     pub(super) fn of(found: Disassembly, gpu: &str) -> Self {
         let processor = Processor::named(&found.processor).or_else(|| Processor::named(gpu));
-        let instructions = found.instructions.into_iter().map(|one| Decoded {
-            effects: one.code.effects(),
-            code: one.code,
-            file: one.file,
-            line: one.line,
-        });
-        let instructions = instructions.collect();
+        let decoded = |one: ListedInstruction| Decoded { code: one.code, file: one.file, line: one.line };
+        let instructions = found.instructions.into_iter().map(decoded).collect();
         Self { function: found.function, generation: processor.map(|known| known.generation), instructions }
     }
 

@@ -42,10 +42,10 @@ pub(super) fn place(session: &dyn Inspect, listing: Option<&Listing>, suspect: &
 fn nearest<T>(listing: &Listing, at: u64, place: impl Fn(&Decoded) -> Option<T>) -> Option<T> {
     let index = listing.index(at)?;
     let (before, after) = listing.instructions.split_at_checked(index + 1)?;
-    let access = before.last()?.effects.as_ref().ok()?.access.as_ref()?;
+    let access = before.last()?.effects().ok()?.access.as_ref()?;
     let targets: BTreeSet<u64> = listing.instructions.iter().filter_map(|one| one.target).collect();
     let is_entered = |one: &Decoded| targets.contains(&one.address);
-    let is_left = |one: &Decoded| !one.effects.as_ref().is_ok_and(|of| of.control == Control::Next);
+    let is_left = |one: &Decoded| !one.effects().is_ok_and(|of| of.control == Control::Next);
     let pairs = before.windows(2).rev().map_while(|pair| match pair {
         [one, next] if !is_entered(next) && !is_left(one) => Some(one),
         _ => None,
@@ -72,7 +72,7 @@ fn users<'d>(after: &[&'d Decoded], value: &[RegisterRange]) -> impl Iterator<It
     let has = |range: RegisterRange| value.iter().any(|of| of.overlaps(range));
     let is_user = |one: &Decoded| {
         let mut halves = one.mnemonics().enumerate().filter(|(_, name)| !is_copy(name));
-        match (one.mnemonics().nth(1), &one.effects) {
+        match (one.mnemonics().nth(1), one.effects()) {
             // Of a pair, each half counts by itself.
             (Some(_), _) => {
                 halves.any(|(half, _)| one.inputs(half).iter().any(|of| of.source.named().is_some_and(has)))
@@ -93,7 +93,7 @@ fn users<'d>(after: &[&'d Decoded], value: &[RegisterRange]) -> impl Iterator<It
 }
 
 fn writes(one: &Decoded, registers: &[RegisterRange]) -> bool {
-    let mut written = one.effects.iter().flat_map(|of| &of.writes);
+    let mut written = one.effects().into_iter().flat_map(|of| &of.writes);
     written.any(|write| registers.iter().any(|of| of.overlaps(write.range)))
 }
 

@@ -238,7 +238,7 @@ impl Sighted<'_> {
     fn suspect(&self, confidence: Confidence, is_only: bool) -> Option<Suspect> {
         let best = self.best()?;
         let one = self.walk.instruction(self.candidate)?;
-        let access = one.effects.as_ref().ok()?.access.clone()?;
+        let access = one.effects().ok()?.access.clone()?;
         let mut evidence = best.evidence.clone();
         if confidence == Confidence::Exact || (confidence == Confidence::Likely && best.fit == Fit::Unknown) {
             let only = if is_only { Evidence::OnlyOne } else { Evidence::BestFit };

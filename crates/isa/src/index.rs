@@ -171,17 +171,32 @@ impl Index {
 
     /// Sorts rows into slots by bits that all rows of a slot fix.
     fn arrange(&mut self, rows: &[Entry]) {
-        for top in 0..1_u64 << 9 {
-            let here: Vec<&Entry> =
-                rows.iter().filter(|row| (row.value ^ top << 23) & row.mask & 0xff80_0000 == 0).collect();
+        let mut tops: Vec<Vec<&Entry>> = vec![Vec::new(); 1 << 9];
+        for row in rows {
+            // All values of the bits that the row leaves free.
+            let (free, fixed) = (!row.mask >> 23 & 0x1ff, row.value & row.mask & 0xff80_0000);
+            let mut bits = free;
+            loop {
+                tops.get_mut((fixed >> 23 | bits) as usize).into_iter().for_each(|top| top.push(row));
+                if bits == 0 {
+                    break;
+                }
+                bits = (bits - 1) & free;
+            }
+        }
+        for mut here in tops {
             let common = here.iter().fold(u64::MAX, |mask, row| mask & row.mask) & 0x7f_ffff;
             let (shift, len) = longest_run(if here.is_empty() { 0 } else { common });
             self.tops.push((shift, len, self.slots.len() as u32));
-            for selected in 0..1_u64 << len {
-                let start = self.entries.len() as u32;
-                let keep = |row: &&&Entry| row.value >> shift & ((1 << len) - 1) == selected;
-                self.entries.extend(here.iter().filter(keep).map(|row| **row));
-                self.slots.push((start, self.entries.len() as u32));
+            let selected = |row: &&Entry| row.value >> shift & ((1 << len) - 1);
+            here.sort_by_key(selected);
+            let mut start = self.entries.len();
+            self.entries.extend(here.iter().copied());
+            for slot in 0..1 << len {
+                let rest = self.entries.get(start..).unwrap_or_default();
+                let end = start + rest.partition_point(|row| selected(&row) == slot);
+                self.slots.push((start as u32, end as u32));
+                start = end;
             }
         }
     }

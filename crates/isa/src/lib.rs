@@ -26,6 +26,6 @@ mod text;
 
 pub use decode::{Decoder, Instruction, VgprMsb};
 pub use effects::{Effects, Encoding, Flags, Implicit};
-pub use operand::{File, Operand, Register, Value};
+pub use operand::{File, Operand, OperandInfo, Register, Value};
 pub use table::{Op, Role, TableError, check};
 pub use text::OperandText;

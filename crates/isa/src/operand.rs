@@ -3,7 +3,7 @@
 use crate::decode::Instruction;
 use crate::effects::Encoding;
 use crate::index::extract;
-use crate::table::{Role, Section as S, table};
+use crate::table::{Role, Section as S, Table, table};
 
 /// Numbers of the contents of runs in the table, where they matter beyond reading a value.
 pub(crate) const LITERAL: u8 = 2;
@@ -67,6 +67,19 @@ pub struct Operand {
     pub(crate) number_type: u8,
 }
 
+/// An operand without its contents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OperandInfo {
+    /// Its number, for [`Instruction::operand`].
+    pub number: usize,
+    /// Its role in the instruction.
+    pub role: Role,
+    /// The instruction writes it.
+    pub is_written: bool,
+    /// The number of the written operand that must have the same registers.
+    pub tied: Option<u8>,
+}
+
 const VADDR: Role = Role::named("vaddr");
 const VADDR0: Role = Role::named("vaddr0");
 
@@ -99,10 +112,27 @@ impl Operand {
     }
 }
 
+fn info(table: &Table<'_>, number: usize, operand: usize) -> OperandInfo {
+    let flags = table.u8(S::OperandShapes, 4 * operand + 2);
+    OperandInfo {
+        number,
+        role: Role(table.u8(S::OperandShapes, 4 * operand)),
+        is_written: flags & 1 != 0,
+        tied: (flags & 2 != 0).then_some(flags >> 4),
+    }
+}
+
 impl Instruction {
     /// The operands, in the order of LLVM's instruction descriptions: written ones first.
     pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
         (0..self.operand_count()).filter_map(|at| self.operand(at))
+    }
+
+    /// The operands without their contents, which take most of the time of [`Self::operands`].
+    pub fn operand_infos(&self) -> impl Iterator<Item = OperandInfo> + '_ {
+        let table = self.decoder.table;
+        let list = self.form(0).map_or(0..0, |list| table.range(S::ListStarts, list));
+        list.enumerate().map(move |(number, at)| info(table, number, table.u16(S::Lists, at).into()))
     }
 
     pub(crate) fn operand_count(&self) -> usize {
@@ -126,6 +156,9 @@ impl Instruction {
     #[must_use]
     pub fn operand(&self, at: usize) -> Option<Operand> {
         let operand = self.encoded(at)?;
+        if !self.is_image() {
+            return Some(operand);
+        }
         let place = operand.role.name().strip_prefix("vaddr").and_then(|place| place.parse().ok());
         let is_absent =
             place.is_some_and(|place: u8| self.image().is_some_and(|(_, count, _)| place >= count));
@@ -137,13 +170,12 @@ impl Instruction {
         let table = self.decoder.table;
         let list = table.range(S::ListStarts, self.form(0)?);
         let operand = usize::from(table.u16(S::Lists, list.clone().nth(at)?));
-        let flags = table.u8(S::OperandShapes, 4 * operand + 2);
-        let role = Role(table.u8(S::OperandShapes, 4 * operand));
+        let OperandInfo { role, is_written, tied, .. } = info(table, at, operand);
         Some(Operand {
             role,
             value: self.with_msb(role, self.widened(role, self.value(operand))),
-            is_written: flags & 1 != 0,
-            tied: (flags & 2 != 0).then_some(flags >> 4),
+            is_written,
+            tied,
             number_type: table.u8(S::OperandShapes, 4 * operand + 1),
         })
     }
@@ -202,7 +234,7 @@ impl Instruction {
     /// A register of an image instruction with the size that its other fields ask for.
     fn widened(&self, role: Role, value: Value) -> Value {
         let Value::Register(register) = value else { return value };
-        if self.form(3) == Some(usize::from(u16::MAX)) {
+        if !self.is_image() {
             return value;
         }
         let name = role.name();
@@ -346,50 +378,54 @@ impl Instruction {
             return Value::Immediate((number << shift).wrapping_add(base));
         }
         let Ok(field) = u16::try_from(field) else { return Value::None };
-        for run in runs {
-            let (first, count) = (table.u16(S::Runs, 2 * run), table.u16(S::Runs, 2 * run + 1));
-            let Some(place) = field.checked_sub(first) else { break };
-            if place >= count {
-                continue;
+        // The last run that does not begin behind the value.
+        let (mut run, mut end) = (runs.start, runs.end);
+        while run + 1 < end {
+            let middle = run + (end - run) / 2;
+            if table.u16(S::Runs, 2 * middle) <= field {
+                run = middle;
+            } else {
+                end = middle;
             }
-            let base = table.u32(S::RunBases, run);
-            let [what, dwords, step, shift] = [0, 1, 2, 3].map(|at| table.u8(S::RunShapes, 4 * run + at));
-            let number = i64::from(base.cast_signed())
-                + i64::from(place >> shift.min(15)) * i64::from(step.cast_signed());
-            let register = |file| Value::Register(Register { file, number: number as u16, dwords, name: 0 });
-            return match what {
-                0 => Value::Immediate(number),
-                1 => {
-                    let constants = table.range(S::ConstantStarts, base as usize);
-                    Value::Immediate(
-                        table.get(S::Constants, constants.start + usize::from(place)).cast_signed(),
-                    )
-                }
-                // The literal of the word itself.
-                LITERAL if dwords == 0 => Value::Literal(i64::from(self.last_dword())),
-                LITERAL => Value::Literal(match base {
-                    0 => i64::from(self.literal as u32),
-                    1 => i64::from((self.literal as u32).cast_signed()),
-                    2 => i64::from((self.literal as u32).cast_signed()) << 32,
-                    _ => (self.literal as u64).cast_signed(),
-                }),
-                3 => register(File::Vgpr),
-                4 => register(File::Agpr),
-                5 => register(File::Sgpr),
-                6 => register(File::Ttmp),
-                7 => {
-                    let number = table.u16(S::SpecialNumbers, base as usize);
-                    Value::Register(Register { file: File::Special, number, dwords, name: base as u16 })
-                }
-                8 => register(File::VgprLow),
-                9 => register(File::VgprHigh),
-                ADDRESS_BYTE => {
-                    let number = (self.literal >> (8 * base.min(15))) as u16 & 0xff;
-                    Value::Register(Register { file: File::Vgpr, number, dwords, name: 0 })
-                }
-                _ => Value::None,
-            };
         }
-        Value::None
+        let (first, count) = (table.u16(S::Runs, 2 * run), table.u16(S::Runs, 2 * run + 1));
+        let Some(place) = field.checked_sub(first).filter(|place| run < end && *place < count) else {
+            return Value::None;
+        };
+        let base = table.u32(S::RunBases, run);
+        let [what, dwords, step, shift] = [0, 1, 2, 3].map(|at| table.u8(S::RunShapes, 4 * run + at));
+        let number =
+            i64::from(base.cast_signed()) + i64::from(place >> shift.min(15)) * i64::from(step.cast_signed());
+        let register = |file| Value::Register(Register { file, number: number as u16, dwords, name: 0 });
+        match what {
+            0 => Value::Immediate(number),
+            1 => {
+                let constants = table.range(S::ConstantStarts, base as usize);
+                Value::Immediate(table.get(S::Constants, constants.start + usize::from(place)).cast_signed())
+            }
+            // The literal of the word itself.
+            LITERAL if dwords == 0 => Value::Literal(i64::from(self.last_dword())),
+            LITERAL => Value::Literal(match base {
+                0 => i64::from(self.literal as u32),
+                1 => i64::from((self.literal as u32).cast_signed()),
+                2 => i64::from((self.literal as u32).cast_signed()) << 32,
+                _ => (self.literal as u64).cast_signed(),
+            }),
+            3 => register(File::Vgpr),
+            4 => register(File::Agpr),
+            5 => register(File::Sgpr),
+            6 => register(File::Ttmp),
+            7 => {
+                let number = table.u16(S::SpecialNumbers, base as usize);
+                Value::Register(Register { file: File::Special, number, dwords, name: base as u16 })
+            }
+            8 => register(File::VgprLow),
+            9 => register(File::VgprHigh),
+            ADDRESS_BYTE => {
+                let number = (self.literal >> (8 * base.min(15))) as u16 & 0xff;
+                Value::Register(Register { file: File::Vgpr, number, dwords, name: 0 })
+            }
+            _ => Value::None,
+        }
     }
 }

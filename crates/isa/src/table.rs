@@ -60,16 +60,29 @@ impl std::error::Error for TableError {}
 /// # Errors
 /// The first fault that is found.
 pub fn check(file: &[u8]) -> Result<(), TableError> {
-    Table::parse(file).map(|_| ())
+    Table::parse(file)?.check()
 }
 
-/// A checked table: each number that refers to an entry is in range.
+/// A table. In a checked one each number that refers to an entry is in range; elsewhere reads beyond an end give 0.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     sections: [&'a [u8]; SECTIONS],
+    /// The sections of texts.
+    texts: [&'a str; SECTIONS],
 }
 
-/// The built-in table. `None` cannot occur: a test checks the file.
+/// Sections of texts, each with its starts.
+const TEXTS: [(Section, Section); 7] = [
+    (Section::NameStarts, Section::Names),
+    (Section::StringStarts, Section::Strings),
+    (Section::RoleStarts, Section::Roles),
+    (Section::PrinterStarts, Section::Printers),
+    (Section::SpecialStarts, Section::Specials),
+    (Section::VariantStarts, Section::Variants),
+    (Section::ProcessorStarts, Section::Processors),
+];
+
+/// The built-in table, which a test checks: `None` cannot occur.
 pub(crate) fn table() -> Option<&'static Table<'static>> {
     static TABLE: OnceLock<Option<Table<'static>>> = OnceLock::new();
     TABLE.get_or_init(|| Table::parse(FILE).ok()).as_ref()
@@ -95,9 +108,14 @@ impl<'a> Table<'a> {
                 .filter(|bytes| bytes.len() % (element * entry) == 0)
                 .ok_or(TableError::Length(i))?;
         }
-        let table = Self { sections };
-        table.check()?;
-        Ok(table)
+        let mut texts = [""; SECTIONS];
+        for (_, section) in TEXTS {
+            let section = section as usize;
+            let bytes = sections.get(section).copied().unwrap_or_default();
+            let text = std::str::from_utf8(bytes).map_err(|_| TableError::Reference(section))?;
+            texts.get_mut(section).into_iter().for_each(|of| *of = text);
+        }
+        Ok(Self { sections, texts })
     }
 
     /// Entries of a section.
@@ -163,22 +181,13 @@ impl<'a> Table<'a> {
 
     /// A text of a section with its starts.
     pub(crate) fn text(&self, starts: Section, bytes: Section, at: usize) -> &'a str {
-        self.bytes(bytes)
-            .get(self.range(starts, at))
-            .and_then(|text| std::str::from_utf8(text).ok())
-            .unwrap_or_default()
+        let texts = self.texts.get(bytes as usize).copied().unwrap_or_default();
+        texts.get(self.range(starts, at)).unwrap_or_default()
     }
 
     fn check(&self) -> Result<(), TableError> {
         use Section as S;
         let starts = [
-            (S::NameStarts, S::Names),
-            (S::StringStarts, S::Strings),
-            (S::RoleStarts, S::Roles),
-            (S::PrinterStarts, S::Printers),
-            (S::SpecialStarts, S::Specials),
-            (S::VariantStarts, S::Variants),
-            (S::ProcessorStarts, S::Processors),
             (S::BitStarts, S::Bits),
             (S::RunStarts, S::Runs),
             (S::ConstantStarts, S::Constants),
@@ -186,7 +195,7 @@ impl<'a> Table<'a> {
             (S::TemplateStarts, S::Items),
             (S::EnumStarts, S::Enums),
         ];
-        for (section, of) in starts {
+        for (section, of) in TEXTS.into_iter().chain(starts) {
             let all: Vec<u64> = (0..self.len(section)).map(|at| self.get(section, at)).collect();
             let ordered =
                 all.first() == Some(&0) && all.is_sorted() && all.last() == Some(&(self.len(of) as u64));

@@ -196,7 +196,9 @@ impl State {
 
     /// The register is written: its lanes hold no scalar values.
     fn forget_lanes(&mut self, register: Vector) {
-        self.lanes.retain(|(of, _), _| *of != register);
+        if self.lanes.range((register, 0)..=(register, u8::MAX)).next().is_some() {
+            self.lanes.retain(|(of, _), _| *of != register);
+        }
         self.stale_vectors.remove(&register);
     }
 

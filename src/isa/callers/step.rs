@@ -58,7 +58,7 @@ impl Step {
 
 impl Effect {
     /// The effect of an instruction, and the way on.
-    fn of(one: &Instruction, effects: Effects) -> (Self, Flow) {
+    fn of(one: &Instruction, effects: &Effects) -> (Self, Flow) {
         let first = || one.named_registers().next().and_then(scalar);
         let flow = match effects.control {
             Control::Branch => Flow::Branch(one.target),
@@ -70,13 +70,14 @@ impl Effect {
         if effects.control == Control::Call {
             return (first().map_or(Self::Unknown, |link| Self::Call { link }), Flow::Next);
         }
+        let writes = || Self::Writes(effects.writes.clone());
         let mut computations = one.computations();
         let effect = match (&effects.access, computations.next(), computations.next()) {
             // Values of M0 are not followed.
             (Some(access), ..) if access.is_block => Self::Unknown,
-            (Some(access), ..) => Self::of_access(access).unwrap_or(Self::Writes(effects.writes)),
-            (None, Some(only), None) => Self::Compute(only, effects.writes),
-            _ => Self::Writes(effects.writes),
+            (Some(access), ..) => Self::of_access(access).unwrap_or_else(writes),
+            (None, Some(only), None) => Self::Compute(only, effects.writes.clone()),
+            _ => writes(),
         };
         (effect, flow)
     }

@@ -48,7 +48,7 @@ impl FrameObjects {
                 holders.clear();
             }
             let of = |range: RegisterRange| origin(before, range, frame);
-            found.note_all(one, &effects, &mut holders, of, by_lane);
+            found.note_all(one, effects, &mut holders, of, by_lane);
             if effects.control != Control::Next {
                 holders.clear();
             }

@@ -79,8 +79,9 @@ proptest! {
     #[test]
     fn no_text_panics(text in prop_oneof![texts(), any::<String>()], value: u32) {
         for generation in GENERATIONS {
-            let Ok(effects) = of_generation(generation, &text).effects() else { continue };
-            if let Some(access) = effects.access {
+            let one = of_generation(generation, &text);
+            let Ok(effects) = one.effects() else { continue };
+            if let Some(access) = &effects.access {
                 let mut wave = Wave::new("gfx1100").set("s0", &[value; 32]).set("m0", &[value]).lanes(0, &[value]);
                 wave.exec = LaneSet(u64::MAX);
                 let apertures = std::collections::HashMap::new();

@@ -66,11 +66,11 @@ impl Instruction {
 
 /// The access of an instruction.
 pub(crate) fn access_of(generation: Generation, text: &str) -> Access {
-    of_generation(generation, text).effects().unwrap().access.unwrap_or_else(|| panic!("{text}"))
+    of_generation(generation, text).effects().unwrap().access.clone().unwrap_or_else(|| panic!("{text}"))
 }
 
 fn decoded(processor: &str, text: &str) -> Result<Effects, DecodeError> {
-    instruction(processor, text).effects()
+    instruction(processor, text).effects().cloned()
 }
 
 fn effects(processor: &str, text: &str) -> Effects {

@@ -93,7 +93,8 @@ impl<'a> Piece<'a> {
         let debug = self.loaded.and_then(|loaded| loaded.debug(capture).ok());
         let known = Known { loaded: self.loaded, capture, debug };
         let begins_inside = self.function.as_ref().is_none_or(|function| function.start != self.start);
-        let decoded = self.machine.decode(self.start, &self.bytes, begins_inside);
+        let functions = &reader.dump().objects().codes().decoded;
+        let decoded = functions.decode(&self.machine, self.start, &self.bytes, begins_inside);
         let own = |one: &Instruction| {
             let from = usize::try_from(one.address - self.start).ok()?;
             self.bytes.get(from..)?.get(..one.size.into()).map(<[u8]>::to_vec)

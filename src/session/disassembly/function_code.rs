@@ -1,11 +1,61 @@
 //! Instructions of a function in a code object's file.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::machine;
 use crate::arch::{Generation, WaveArch};
 use crate::codeobject::{CodeObject, ElfAddress};
-use crate::isa::{CodeTarget, Instruction, UnknownProcessorError};
+use crate::isa::{CodeTarget, Instruction, Machine, UnknownProcessorError};
+
+/// Maximum number of kept instructions.
+const MAX_KEPT: usize = 1 << 14;
+
+/// Decoded functions: analyses of one function share the effects of its instructions, be they of the file or of memory.
+#[derive(Debug, Default)]
+pub(in crate::session) struct DecodedFunctions(Mutex<Vec<DecodedFunction>>);
+
+#[derive(Debug)]
+struct DecodedFunction {
+    machine: Machine,
+    begins_inside: bool,
+    bytes: Vec<u8>,
+    code: Arc<[Instruction]>,
+}
+
+impl DecodedFunctions {
+    /// The instructions of bytes at an address: [`Machine::decode`].
+    pub(in crate::session) fn decode(
+        &self,
+        machine: &Machine,
+        address: u64,
+        bytes: &[u8],
+        begins_inside: bool,
+    ) -> Result<Vec<Instruction>, UnknownProcessorError> {
+        // Entries are inserted whole, so that a panic of a thread with the lock leaves them valid.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |known: &&DecodedFunction| {
+            known.bytes == bytes && known.begins_inside == begins_inside && known.machine == *machine
+        };
+        let known = lock().iter().find(is_it).map(|known| Arc::clone(&known.code));
+        if let Some(known) = known {
+            let start = known.first().map_or(address, |first| first.address);
+            let moved = |one: &Instruction| one.moved_to((one.address - start).wrapping_add(address));
+            return Ok(known.iter().map(moved).collect());
+        }
+        let code = machine.decode(address, bytes, begins_inside)?;
+        let mut kept = lock();
+        let count: usize = kept.iter().map(|known| known.code.len()).sum();
+        if count.saturating_add(code.len()) > MAX_KEPT {
+            kept.clear();
+        }
+        if code.len() <= MAX_KEPT {
+            let (machine, bytes, code) = (machine.clone(), bytes.to_vec(), code.as_slice().into());
+            kept.push(DecodedFunction { machine, begins_inside, bytes, code });
+        }
+        Ok(code)
+    }
+}
 
 /// The reason that a function has no instructions.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -27,6 +77,7 @@ pub(in crate::session) fn target(object: &CodeObject, kind: &WaveArch) -> CodeTa
 
 /// The instructions of the parts of a function, by address. Of parts that overlap, the first one counts.
 pub(in crate::session) fn instructions(
+    decoded: &DecodedFunctions,
     object: &CodeObject,
     kind: &WaveArch,
     parts: &[Range<ElfAddress>],
@@ -39,7 +90,7 @@ pub(in crate::session) fn instructions(
         let at = part.start.0.max(code.last().map_or(0, Instruction::end));
         let Some(length @ 1..) = part.end.0.checked_sub(at) else { continue };
         let bytes = object.bytes_at(ElfAddress(at), length).ok_or(ObjectCodeError::NotInFile)?;
-        let found = machine.decode(at, &bytes, at != part.start.0)?;
+        let found = decoded.decode(&machine, at, &bytes, at != part.start.0)?;
         if found.last().is_none_or(|last| last.end() < part.end.0) {
             return Err(ObjectCodeError::NotInFile);
         }

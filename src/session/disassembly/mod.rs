@@ -15,7 +15,7 @@ pub(super) mod text;
 
 pub(super) use bounds::machine;
 pub(super) use function::function;
-pub(super) use function_code::{ObjectCodeError, instructions, target};
+pub(super) use function_code::{DecodedFunctions, ObjectCodeError, instructions, target};
 pub(super) use list::list;
 
 use std::sync::Arc;

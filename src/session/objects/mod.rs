@@ -20,6 +20,7 @@ use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, UnpackMemory, he
 use crate::debuginfo::{DebugInfo, Functions};
 use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
+use crate::session::disassembly::DecodedFunctions;
 use crate::session::objects::files::{HeldFile, ObjectFile};
 use crate::session::objects::image_map::ImageMap;
 use crate::session::objects::source::{Source, Sources};
@@ -44,6 +45,7 @@ pub(super) struct Objects {
     watches: Watches,
     /// Whether the code objects that hold waves' PCs have their unpacked sections.
     preferred: OnceLock<()>,
+    codes: Arc<Codes>,
 }
 
 /// Code objects by the agents that see them.
@@ -77,6 +79,16 @@ type Watches = Arc<Mutex<Vec<(usize, Watch)>>>;
 /// Folders of separate debug information, chosen by the user: a dump never names one.
 pub(super) type Folders = Arc<[PathBuf]>;
 
+/// The known code of functions, of all code objects.
+#[derive(Debug, Default)]
+pub(super) struct Codes {
+    pub(super) decoded: DecodedFunctions,
+    /// The frames.
+    pub(super) frames: FrameCodes,
+    /// The rules of frames by code.
+    pub(super) callers: CallerCodes,
+}
+
 /// A code object of a dump.
 #[derive(Debug)]
 pub(super) struct Loaded {
@@ -91,8 +103,7 @@ pub(super) struct Loaded {
     file: Arc<HeldFile>,
     object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
     unpack_memory: UnpackMemory,
-    frame_codes: Arc<FrameCodes>,
-    caller_codes: Arc<CallerCodes>,
+    codes: Arc<Codes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
     /// Whether a lookup by address or name found it: unused code objects do not affect answers.
@@ -122,7 +133,7 @@ impl Objects {
         let targets: Vec<usize> =
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
         let (sources, functions) = (Arc::default(), Arc::default());
-        let (frame_codes, caller_codes): (Arc<FrameCodes>, Arc<CallerCodes>) = Default::default();
+        let codes: Arc<Codes> = Arc::default();
         let unpack_memory = UnpackMemory::default();
         let files = HeldFile::each(capture, &unpack_memory);
         let each = capture.code_objects.iter().zip(files).enumerate().map(|(index, (object, file))| Loaded {
@@ -135,20 +146,25 @@ impl Objects {
             file,
             object: OnceLock::new(),
             unpack_memory: unpack_memory.clone(),
-            frame_codes: Arc::clone(&frame_codes),
-            caller_codes: Arc::clone(&caller_codes),
+            codes: Arc::clone(&codes),
             sources: Arc::clone(&sources),
             functions: Arc::clone(&functions),
             used: AtomicBool::new(false),
         });
         let images = Mutex::default();
-        Self { each: each.collect(), sets, targets, images, folders, watches, preferred: OnceLock::new() }
+        let (each, preferred) = (each.collect(), OnceLock::new());
+        Self { each, sets, targets, images, folders, watches, preferred, codes }
     }
 
     /// The sets that an agent sees; `None`: any agent.
     fn seen(agent: Option<usize>) -> impl Iterator<Item = Set> {
         let sets = agent.map_or([Some(Set::All), None], |agent| [Some(Set::Common), Some(Set::Of(agent))]);
         sets.into_iter().flatten()
+    }
+
+    /// What is known of the code of functions.
+    pub(super) fn codes(&self) -> &Codes {
+        &self.codes
     }
 
     /// The folders to search for separate debug information.
@@ -645,14 +661,9 @@ impl Loaded {
         file.unwind.range(object, || self.debug(capture).ok()?.frame_section(), at)
     }
 
-    /// The rules of frames by the code of functions.
-    pub(super) fn caller_codes(&self) -> &CallerCodes {
-        &self.caller_codes
-    }
-
-    /// The frames of its functions.
-    pub(super) fn frame_codes(&self) -> &FrameCodes {
-        &self.frame_codes
+    /// What is known of the code of functions.
+    pub(super) fn codes(&self) -> &Codes {
+        &self.codes
     }
 
     /// The source position of an address. The first read of a large function answers the PCs of all waves in it.

@@ -16,6 +16,7 @@ use crate::dwarf::{
 use crate::isa::{self, FRAME_POINTER, FrameCode, FunctionCode, STACK_POINTER, UndecidedError};
 use crate::session::disassembly::{ObjectCodeError, instructions, target};
 use crate::session::error::SourceError;
+use crate::session::objects::Codes;
 use crate::session::stack::frame::FrameContext;
 use crate::session::{Inferred, InferredBy, Provenance};
 use crate::units::{BitSize, DieOffset, DwarfReg};
@@ -80,7 +81,7 @@ impl FrameCodes {
     /// The frames of a function; `None` if it has no first address. A result that `budget` cut short is not cached:
     /// another question has another budget.
     pub(in crate::session) fn of(
-        &self,
+        codes: &Codes,
         index: usize,
         object: &CodeObject,
         function: &Function,
@@ -91,7 +92,7 @@ impl FrameCodes {
         let start = function.low_pc()?;
         let key = (index, function.scopes.first()?.die, register);
         // Entries are inserted whole, so that a panic of a thread with the lock leaves them valid.
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || codes.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().known.get(&key) {
             return Some(Arc::clone(known));
         }
@@ -108,7 +109,7 @@ impl FrameCodes {
         {
             return Some(Arc::new(Known { code: Err(spent.into()), ..known }));
         }
-        let code = read(object, kind, function, register, is_kernel);
+        let code = read(codes, object, kind, function, register, is_kernel);
         let spans = code.as_ref().map_or(0, |code| code.spans());
         let known = Arc::new(Known { code, ..known });
         let mut cached = lock();
@@ -141,6 +142,7 @@ fn size(function: &Function) -> u64 {
 }
 
 fn read(
+    codes: &Codes,
     object: &CodeObject,
     kind: &WaveArch,
     function: &Function,
@@ -151,7 +153,7 @@ fn read(
         return Err(FrameCodeError::TooLong);
     }
     let entry = function.low_pc().ok_or(FrameCodeError::NoStart)?.0;
-    let code = &*instructions(object, kind, ranges(function))?;
+    let code = &*instructions(&codes.decoded, object, kind, ranges(function))?;
     let target = target(object, kind);
     let function = FunctionCode { code, entry, target, frame_register: register, is_kernel };
     Ok(Arc::new(FrameCode::read(function)?))
@@ -371,7 +373,8 @@ impl FrameContext<'_> {
         let code = self.level.code()?;
         let reader = self.level.walk().reader;
         let object = code.loaded.object(reader.dump().capture()).map_err(SourceError::from)?;
-        let known = code.loaded.frame_codes().of(
+        let known = FrameCodes::of(
+            code.loaded.codes(),
             code.loaded.file_index(),
             &object,
             function,

@@ -183,7 +183,7 @@ fn trap_id(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Optio
     let at = listing.index(pc)?;
     let each = [Some(at), at.checked_sub(1)].into_iter().flatten();
     each.filter_map(|index| listing.instructions.get(index)).find_map(|one| {
-        let is_trap = one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Trap);
+        let is_trap = one.control() == Some(Control::Trap);
         u8::try_from(one.immediate().filter(|_| is_trap)?).ok()
     })
 }

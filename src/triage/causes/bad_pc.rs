@@ -101,6 +101,6 @@ pub(super) fn call_before(
     let listing = code.around(CodeAt { session, wave: info.wave, address })?.ok()?;
     let index = listing.holding(address)?;
     let call = listing.instructions.get(index)?;
-    let is_call = call.effects.as_ref().is_ok_and(|effects| effects.control == Control::Call);
+    let is_call = call.control() == Some(Control::Call);
     (is_call && call.end() == value).then_some(Call { listing, index })
 }

@@ -107,7 +107,7 @@ impl Before<'_> {
         self.work.set(self.work.get().checked_sub(1)?);
         for index in (0..self.index).rev().take(MAX_BEFORE) {
             let one = self.listing.instructions.get(index)?;
-            let effects: &Effects = one.effects.as_ref().ok()?;
+            let effects: &Effects = one.effects().ok()?;
             // Other instructions may precede only if no branch leads between.
             let after = self.listing.instructions.get(index + 1)?.address;
             if effects.control != Control::Next || self.targets.contains(&after) {

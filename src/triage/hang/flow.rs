@@ -68,7 +68,7 @@ impl<'a> Flow<'a> {
     }
 
     pub(super) fn control(&self, index: usize) -> Option<Control> {
-        Some(self.at(index)?.effects.as_ref().ok()?.control)
+        Some(self.at(index)?.effects().ok()?.control)
     }
 
     /// The instruction that ends at an instruction's start.
@@ -262,7 +262,7 @@ pub(super) fn of_group(one: &Decoded) -> Option<bool> {
 impl Next {
     fn of(listing: &Listing, at: usize) -> Self {
         let Some(decoded) = listing.instructions.get(at) else { return Self::default() };
-        let control = decoded.effects.as_ref().ok().map(|effects| effects.control);
+        let control = decoded.effects().ok().map(|effects| effects.control);
         let follows = |one: &&Decoded| decoded.end() == one.address;
         let next = listing.instructions.get(at + 1).filter(follows).map(|_| at + 1);
         let target = decoded.target.and_then(|target| listing.index(target));

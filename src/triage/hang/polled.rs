@@ -58,7 +58,7 @@ impl Search {
         let mut values = Vec::new();
         for poll in polls.iter().take(MAX_LOADS) {
             let instruction = position.listing.instructions.get(poll.load);
-            let effects = instruction.and_then(|one| one.effects.as_ref().ok());
+            let effects = instruction.and_then(|one| one.effects().ok());
             let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { continue };
             let found = self.addresses(session, info, position, poll, access, exec);
             let mut by_address: BTreeMap<(AddressSpace, u64), Vec<AddressOf>> = BTreeMap::new();
@@ -270,7 +270,7 @@ fn compared(session: &dyn Inspect, info: &WaveInfo, poll: &Poll, lanes: LaneSet,
 fn are_addresses_kept(position: &Position, load: usize) -> bool {
     let effects = |index: usize| {
         let one = position.listing.instructions.get(index)?;
-        Some((one, one.effects.as_ref().ok()?))
+        Some((one, one.effects().ok()?))
     };
     let Some((one, of_load)) = effects(load) else { return false };
     let mut address: Vec<_> = one.named_registers().collect();

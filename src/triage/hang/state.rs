@@ -64,7 +64,7 @@ impl Position {
     /// The place of a PC; `None`: no instruction of the listing begins there.
     pub(super) fn of(listing: &Arc<Listing>, flow: &Flow<'_>, pc: u64) -> Option<Self> {
         let index = listing.index(pc)?;
-        flow.at(index)?.effects.as_ref().ok()?;
+        flow.at(index)?.effects().ok()?;
         let (place, body) = place(flow, index);
         // Earlier generations signal and wait by one instruction.
         let is_split = listing.generation.is_none_or(|generation| generation >= Generation::Gfx12);
@@ -86,7 +86,7 @@ impl Position {
         let mut open = VecDeque::from([self.index]);
         while let Some(at) = open.pop_front().filter(|at| *at != to) {
             let one = instructions.get(at)?;
-            let control = one.effects.as_ref().ok()?.control;
+            let control = one.effects().ok()?.control;
             let is_open = !matches!(control, Control::Branch | Control::Return | Control::End);
             let next = is_open.then_some(at + 1);
             let target = one.target.and_then(|target| self.listing.index(target));
@@ -200,7 +200,7 @@ fn halts(flow: &Flow<'_>, index: usize) -> bool {
 
 /// Whether the instruction waits for more operations than the straight code before it proves to have completed.
 fn is_outstanding(flow: &Flow<'_>, index: usize) -> bool {
-    let effects = |index: usize| -> Option<&Effects> { flow.at(index)?.effects.as_ref().ok() };
+    let effects = |index: usize| -> Option<&Effects> { flow.at(index)?.effects().ok() };
     let Some(wait) = effects(index) else { return false };
     wait.waits.iter().any(|wait| {
         let mut begun = 0;

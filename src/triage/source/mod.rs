@@ -27,6 +27,10 @@ use crate::session::Inspect;
 /// The work is that of one question: its variables come from at most [`MAX_PARTS`](crate::session::print::MAX_PARTS)
 /// parts, and each lane asks a bounded number of regions.
 pub fn describe(session: &dyn Inspect, faults: &[Fault], suspect: &mut Suspect) {
+    // Both are those of an address.
+    if suspect.addresses.is_empty() {
+        return;
+    }
     session.next_question();
     let accessed = Accessed::new(session, faults, suspect);
     let found = term::find(&accessed);

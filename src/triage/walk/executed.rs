@@ -1,7 +1,5 @@
 //! Instructions that may have run before a PC, with the registers that they read.
 
-use std::collections::HashSet;
-
 use super::recover::Past;
 use super::registers::Registers;
 use super::{Node, Paths, Way};
@@ -64,18 +62,19 @@ impl Paths {
     /// Whether some path to the PC may lack an instruction, or passes a call or unknown code after it.
     fn has_way_around(&self, node: Node) -> bool {
         let Some(pc) = self.steps.first().map(|step| step.node) else { return true };
-        let (mut seen, mut open) = (HashSet::new(), vec![pc]);
+        let (mut seen, mut open, mut visits) = (self.graph.marks(), vec![pc], 0);
         while let Some(at) = open.pop() {
             let (edges, gap) = self.graph.before(at);
-            if gap.is_some() || edges.is_empty() || seen.len() > MAX_OTHERS {
+            visits += 1;
+            if gap.is_some() || edges.is_empty() || visits > MAX_OTHERS {
                 return true;
             }
             for edge in edges.into_iter().filter(|edge| edge.node != node) {
-                let effects = self.decoded(edge.node).and_then(|one| one.effects.as_ref().ok());
+                let effects = self.decoded(edge.node).and_then(|one| one.effects().ok());
                 if effects.is_none_or(|effects| effects.control == Control::Call) {
                     return true;
                 }
-                if seen.insert(edge.node) {
+                if seen.is_new(edge.node) {
                     open.push(edge.node);
                 }
             }

@@ -14,7 +14,7 @@ pub(super) fn computed(listing: &Listing, index: usize, is_kernel: bool) -> impl
 }
 
 pub(super) fn is_jump(one: &Decoded) -> bool {
-    one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Return)
+    one.control() == Some(Control::Return)
 }
 
 /// Whether a jump of a function returns: its registers have the return address of the entry. A jump through other
@@ -24,7 +24,7 @@ fn returns(listing: &Listing, jump: usize) -> bool {
     let operand = all.get(jump).and_then(|one| one.named_registers().next());
     let Some(to) = operand.filter(|to| to.count == 2) else { return false };
     let writes = |one: &Decoded, half: RegisterRange| {
-        one.effects.as_ref().is_ok_and(|of| of.writes.iter().any(|write| write.range.overlaps(half)))
+        one.effects().is_ok_and(|of| of.writes.iter().any(|write| write.range.overlaps(half)))
     };
     [0, 1].into_iter().all(|half| {
         let part = RegisterRange::new(to.file, to.first.saturating_add(half), 1);
@@ -43,7 +43,7 @@ fn returns(listing: &Listing, jump: usize) -> bool {
 }
 
 fn is_call(one: &Decoded) -> bool {
-    one.effects.as_ref().is_ok_and(|of| of.control == Control::Call)
+    one.control() == Some(Control::Call)
 }
 
 /// Whether a value moves to a scalar register.
@@ -56,7 +56,7 @@ fn is_moved(one: &Decoded) -> bool {
 fn is_copy(listing: &Listing, one: &Decoded, half: u16) -> bool {
     let number = RETURN_PAIR.first + half;
     let of_half = |copy: &RegisterCopy| copy.of((RETURN_PAIR.file, number), LaneId::default());
-    let copies = one.effects.as_ref().map_or(&[][..], |effects| &effects.copies);
+    let copies = one.effects().map_or(&[][..], |effects| &effects.copies);
     if copies.iter().filter_map(of_half).any(|to| !to.file.is_vector()) {
         return true;
     }

@@ -4,7 +4,6 @@
 //! address is wanted was active at the access; this tells more about EXEC at other instructions, for this lane alone.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use super::Node;
 use super::look::EXEC;
@@ -213,11 +212,14 @@ impl Past<'_, '_> {
         let mut groups: Vec<u8> = vec![0; usize::from(self.registers.arch().wave_size.lanes())];
         for run in runs {
             for lanes in [self.lanes(run.start), self.assumed.get(run.start).copied()].into_iter().flatten() {
-                let mut first: HashMap<(u8, bool, bool), u8> = HashMap::new();
+                // By the group before, and whether the lane is within each bound.
+                let mut first = [[None; 4]; 64];
                 for (lane, group) in (0u8..).zip(&mut groups) {
                     let of = LaneId(lane);
-                    let key = (*group, lanes.least.contains(of), lanes.most.contains(of));
-                    *group = *first.entry(key).or_insert(lane);
+                    let bounds =
+                        usize::from(lanes.least.contains(of)) | usize::from(lanes.most.contains(of)) << 1;
+                    let known = first.get_mut(usize::from(*group)).and_then(|of| of.get_mut(bounds));
+                    *group = known.map_or(lane, |known| *known.get_or_insert(lane));
                 }
             }
         }

@@ -3,7 +3,6 @@
 use super::recover::Past;
 use super::registers::{Registers, Surviving, Writes};
 use super::{Candidate, Node, Paths, Step, Way, private};
-use crate::arch::Generation;
 use crate::isa::{
     Access, AddressError, BranchCondition, Control, ExecBefore, Instruction, LaneAccess, LaneAddress,
     Operation, ReadRegister, RegisterFile, RegisterRange, WaveContext,
@@ -80,7 +79,7 @@ impl Paths {
         registers: &Registers<'_>,
         recovers: bool,
     ) -> Vec<Look> {
-        let effects = self.instruction(candidate).and_then(|one| one.effects.as_ref().ok());
+        let effects = self.instruction(candidate).and_then(|one| one.effects().ok());
         let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { return Vec::new() };
         let mut looks = Vec::new();
         let mut possible: Vec<Look> = Vec::new();
@@ -129,7 +128,7 @@ impl Paths {
         let (last, between) = steps.split_last()?;
         for step in between {
             let one = self.decoded(step.node)?;
-            let Ok(effects) = &one.effects else {
+            let Ok(effects) = one.effects() else {
                 writes.push_all(all, one.address);
                 exec = Exec::unknown(all, one.address);
                 continue;
@@ -155,7 +154,7 @@ impl Paths {
         }
         let one = self.decoded(last.node)?;
         // A load may replace its own address.
-        let own = one.effects.as_ref().ok().map(|effects| effects.writes.as_slice()).unwrap_or_default();
+        let own = one.effects().ok().map(|effects| effects.writes.as_slice()).unwrap_or_default();
         if way.distance > 0 {
             for write in own {
                 writes.push(write.range, exec.lanes, one.address);
@@ -194,7 +193,7 @@ impl Paths {
         for _ in 0..MAX_TO_GUARD {
             let Some(before) = self.only_before(node) else { return false };
             let (Some(one), Some(next)) = (self.decoded(before), self.decoded(node)) else { return false };
-            let Ok(effects) = &one.effects else { return false };
+            let Ok(effects) = one.effects() else { return false };
             let is_taken = one.target == Some(next.address);
             let is_followed = node == Node { index: before.index + 1, ..before };
             let scc = || self.scc_before(before, registers, &writes);
@@ -216,7 +215,7 @@ impl Paths {
         for _ in 0..MAX_TO_COMPARISON {
             node = self.only_before(node)?;
             let one = self.decoded(node)?;
-            let effects = one.effects.as_ref().ok()?;
+            let effects = one.effects().ok()?;
             if effects.writes.iter().any(|write| write.range.file == RegisterFile::Scc) {
                 let is_kept = |range: &RegisterRange| {
                     !writes.has(*range) && !between.iter().any(|of: &RegisterRange| of.overlaps(*range))
@@ -236,13 +235,8 @@ impl Paths {
 
     /// Whether vector instructions may have written other registers than their texts show.
     fn may_index(&self, registers: &Registers<'_>) -> bool {
-        let is_index = |one: &Instruction| one.mnemonic().starts_with("s_set_gpr_idx_");
-        let has_index = self.graph.listings.iter().any(|listing| {
-            let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
-            has_mode && listing.instructions.iter().any(|one| is_index(one))
-        });
         let mode = registers.dword(RegisterFile::Mode, 0, LaneId::default());
-        has_index && mode.is_none_or(|mode| mode & INDEX_MODE != 0)
+        self.graph.has_index && mode.is_none_or(|mode| mode & INDEX_MODE != 0)
     }
 }
 

@@ -167,7 +167,7 @@ impl Paths {
         let past = recover::Past::ahead(self, route, registers);
         let branches = |index: &usize| {
             let one = self.decoded(Node { listing: 0, index: *index });
-            one.and_then(|one| one.effects.as_ref().ok()).is_none_or(|of| of.control != Control::Next)
+            one.and_then(|one| one.effects().ok()).is_none_or(|of| of.control != Control::Next)
         };
         let straight = route.iter().position(branches).unwrap_or(route.len());
         let lanes = past.exec(straight).filter(|lanes| !lanes.is_empty()).or_else(|| registers.exec());
@@ -177,7 +177,7 @@ impl Paths {
     /// The text of an instruction of unknown effects.
     pub(super) fn undecoded(&self, at: u64) -> Option<String> {
         let mut found = self.graph.listings.iter().filter_map(|of| of.instructions.get(of.index(at)?));
-        found.find(|one| one.effects.is_err()).map(|one| one.text().into_owned())
+        found.find(|one| one.effects().is_err()).map(|one| one.text().into_owned())
     }
 
     /// Whether an instruction leaves the code of the paths by a jump, and they continue behind its return.
@@ -210,11 +210,11 @@ impl Paths {
     }
 
     /// The instructions of a path in the order of execution backwards: from before the PC to the access.
-    fn backwards(&self, way: &Way) -> Vec<Step> {
+    fn backwards(&self, way: &Way) -> Vec<&Step> {
         let mut steps = Vec::with_capacity(way.distance);
         let mut at = Some(way.step);
         while let Some(step) = at.and_then(|at| self.steps.get(at)) {
-            steps.push(*step);
+            steps.push(step);
             at = step.next;
         }
         steps.reverse();

@@ -34,7 +34,8 @@ impl Paths {
         suspect: &Suspect,
         registers: &Registers<'_>,
     ) -> Vec<(Option<LaneId>, u64)> {
-        let Some((way, first)) = self.way(suspect).zip(address(&suspect.access)) else { return Vec::new() };
+        let way = self.way(suspect).filter(|_| !suspect.addresses.is_empty());
+        let Some((way, first)) = way.zip(address(&suspect.access)) else { return Vec::new() };
         let (past, index) = Past::new(self, way, registers);
         let of_lane = |lane: Option<LaneId>| {
             past.focus.set(lane);
@@ -49,14 +50,14 @@ impl Paths {
 impl Paths {
     /// The registers that a suspect's access and the instructions behind it wrote.
     pub(in crate::triage) fn written(&self, suspect: &Suspect, arch: &WaveArch) -> Vec<RegId> {
-        let way = self.way(suspect).filter(|way| way.distance > 0);
+        let way = self.way(suspect).filter(|way| way.distance > 0 && !suspect.addresses.is_empty());
         let mut found: Vec<RegisterRange> = Vec::new();
         for step in way.into_iter().flat_map(|way| self.backwards(way)) {
-            let Some(effects) = self.decoded(step.node).and_then(|one| one.effects.as_ref().ok()) else {
+            let Some(effects) = self.decoded(step.node).and_then(|one| one.effects().ok()) else {
                 continue;
             };
             found.extend(effects.writes.iter().map(|write| write.range));
-            if self.passes_callee(&step, effects) {
+            if self.passes_callee(step, effects) {
                 found.extend(clobbered());
             }
         }

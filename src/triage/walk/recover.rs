@@ -51,8 +51,8 @@ pub(super) struct Past<'a, 'r> {
     pub(super) assumed: Vec<Lanes>,
     /// The lane whose address is computed.
     pub(super) focus: Cell<Option<LaneId>>,
-    /// By index, whether the path continues behind a callee, which may change some registers.
-    is_left: Vec<bool>,
+    /// The instructions of the nodes.
+    steps: Vec<PastStep<'a>>,
     /// The first lane with the same EXEC at all instructions, by lane.
     pub(super) groups: Vec<u8>,
     /// VGPRs that some instruction writes in one lane.
@@ -67,6 +67,31 @@ pub(super) struct Past<'a, 'r> {
     pub(super) is_doubtful: Cell<bool>,
     /// Whether no load is repeated.
     is_without_loads: Cell<bool>,
+}
+
+/// An instruction of the past.
+#[derive(Clone, Copy)]
+struct PastStep<'a> {
+    /// `None`: its effects are unknown.
+    one: Option<(&'a Instruction, &'a Effects)>,
+    /// Whether the path continues behind a callee, which may change some registers.
+    is_left: bool,
+    /// The files of which it may write registers, a bit each.
+    files: u16,
+    /// The only lane that it writes.
+    lane: Option<u8>,
+}
+
+impl<'a> PastStep<'a> {
+    fn of(walk: &'a Paths, nodes: &[Node], at: usize) -> Self {
+        let one = nodes.get(at).and_then(|node| walk.decoded(*node));
+        let one = one.and_then(|one| Some((&one.code, one.effects().ok()?)));
+        let is_left = is_left(walk, nodes, at);
+        let written = one.map(|(_, effects)| effects.writes.iter().map(|write| 1 << write.range.file as u16));
+        let files =
+            written.filter(|_| !is_left).map_or(u16::MAX, |files| files.fold(0, |all, file| all | file));
+        Self { one, is_left, files, lane: one.and_then(|(one, _)| written_lane(one)) }
+    }
 }
 
 /// Index of an instruction, register file, number, lane, and whether it is the lane whose address is computed.
@@ -107,7 +132,7 @@ enum WriteKind {
 /// Whether a path continues behind a callee, and not in it.
 fn is_left(walk: &Paths, nodes: &[Node], at: usize) -> bool {
     let Some(node) = nodes.get(at) else { return false };
-    let effects = walk.decoded(*node).and_then(|one| one.effects.as_ref().ok());
+    let effects = walk.decoded(*node).and_then(|one| one.effects().ok());
     match effects.map(|effects| effects.control) {
         Some(Control::Call) => nodes.get(at + 1).map(|next| next.listing) == Some(node.listing),
         _ => walk.leaves(*node),
@@ -156,11 +181,10 @@ impl<'a, 'r> Past<'a, 'r> {
         access: usize,
         registers: &'a Registers<'r>,
     ) -> Self {
-        let all = nodes.iter().filter_map(|node| walk.decoded(*node));
-        let by_lane = all.filter(|one| written_lane(one).is_some());
-        let by_lane = by_lane.filter_map(|one| one.effects.as_ref().ok()).flat_map(|of| &of.writes);
+        let steps: Vec<PastStep<'_>> = (0..nodes.len()).map(|at| PastStep::of(walk, &nodes, at)).collect();
+        let by_lane = steps.iter().filter(|step| step.lane.is_some());
+        let by_lane = by_lane.filter_map(|step| step.one).flat_map(|(_, of)| &of.writes);
         let by_lane = by_lane.map(|write| write.range.first).collect();
-        let is_left = (0..nodes.len()).map(|at| is_left(walk, &nodes, at)).collect();
         let size = registers.arch().wave_size;
         let exec = vec![Lanes::unknown(size.all()); nodes.len() + 1];
         let mut past = Self {
@@ -172,7 +196,7 @@ impl<'a, 'r> Past<'a, 'r> {
             assumed: exec.clone(),
             exec: RefCell::new(exec),
             focus: Cell::new(None),
-            is_left,
+            steps,
             groups: (0..size.lanes()).collect(),
             by_lane,
             work: Cell::new(MAX_WORK),
@@ -245,9 +269,8 @@ impl<'a, 'r> Past<'a, 'r> {
         private::is_private(access, &self.registers_at(index))
     }
 
-    pub(super) fn effects(&self, index: usize) -> Option<(&Instruction, &Effects)> {
-        let one = self.walk.decoded(*self.nodes.get(index)?)?;
-        Some((&one.code, one.effects.as_ref().ok()?))
+    pub(super) fn effects(&self, index: usize) -> Option<(&'a Instruction, &'a Effects)> {
+        self.steps.get(index)?.one
     }
 
     /// Takes steps of this access and of the answer; `None`: too few are left.
@@ -347,14 +370,18 @@ impl<'a, 'r> Past<'a, 'r> {
 
     /// The write of an instruction to a dword in a lane.
     fn write(&self, at: usize, range: RegisterRange, lane: LaneId) -> WriteKind {
-        let Some((one, effects)) = self.effects(at) else { return WriteKind::Unknown };
-        if self.is_left.get(at) == Some(&true) && clobbered().any(|of| of.overlaps(range)) {
+        let Some(step) = self.steps.get(at) else { return WriteKind::Unknown };
+        if step.files >> range.file as u16 & 1 == 0 {
+            return WriteKind::None;
+        }
+        let Some((_, effects)) = step.one else { return WriteKind::Unknown };
+        if step.is_left && clobbered().any(|of| of.overlaps(range)) {
             return WriteKind::Unknown;
         }
         let Some(write) = effects.writes.iter().find(|write| write.range.overlaps(range)) else {
             return WriteKind::None;
         };
-        match written_lane(one) {
+        match step.lane {
             Some(written) if written == lane.0 => return WriteKind::Whole,
             Some(_) => return WriteKind::None,
             None => {}
@@ -460,7 +487,10 @@ impl<'a, 'r> Past<'a, 'r> {
         for other in between {
             let (_, effects) = self.effects(other)?;
             // A callee may store anywhere, also over the frame of an earlier one.
-            if self.first != First::Pc && self.is_left.get(other) == Some(&true) && !is_argument() {
+            if self.first != First::Pc
+                && self.steps.get(other).is_some_and(|step| step.is_left)
+                && !is_argument()
+            {
                 self.is_doubtful.set(true);
             }
             // Behind a barrier another wave may have written there.

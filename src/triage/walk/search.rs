@@ -10,6 +10,7 @@ use super::{
     Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_VISITS, MAX_WAYS, Node, Paths, Step, Way,
     jumps,
 };
+use crate::arch::Generation;
 use crate::isa::{Access, Control, RegisterRange};
 use crate::triage::listings::{Decoded, Listing};
 
@@ -46,10 +47,12 @@ pub(super) struct Graph {
     calls: Vec<usize>,
     /// Whether the outermost function is known to have no caller.
     has_kernel: bool,
-    /// Branches by target, for each listing.
-    branches: Vec<HashMap<u64, Vec<usize>>>,
+    /// The branches to each instruction of each listing.
+    branches: Vec<Vec<Vec<usize>>>,
     /// Jumps to computed addresses that are not entered.
     pub(super) jumps: HashSet<Node>,
+    /// Whether an instruction switches the indexes of vector registers on or off (GFX9).
+    pub(super) has_index: bool,
     /// The listing of each entered call, or jump to another function.
     entered: HashMap<Node, usize>,
     /// The call or jump of each entered listing.
@@ -108,7 +111,12 @@ pub(in crate::triage) fn search_with(
     let jumps =
         listings.iter().enumerate().flat_map(|(index, of)| jumps::computed(of, index, kernel == Some(index)));
     let jumps = jumps.filter(|node| !entered.contains_key(node)).collect();
-    let graph = Graph { listings, calls, has_kernel, branches, jumps, entered, entries };
+    let is_index = |one: &Decoded| one.mnemonic().starts_with("s_set_gpr_idx_");
+    let has_index = listings.iter().any(|listing| {
+        let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
+        has_mode && listing.instructions.iter().any(is_index)
+    });
+    let graph = Graph { has_index, listings, calls, has_kernel, branches, jumps, entered, entries };
     // A PC inside an instruction is too early.
     let early = || listing.holding(pc).and_then(|_| listing.index(pc.checked_add(REWOUND)?));
     let start = listing.index(pc).or_else(early).map(|index| Node { listing: 0, index });
@@ -129,19 +137,41 @@ fn start_gap(listing: &Listing, at: u64) -> Gap {
     if listing.function.is_some() { Gap::Start(at) } else { Gap::NoFunction(at) }
 }
 
-fn branches(listing: &Listing) -> HashMap<u64, Vec<usize>> {
-    let mut branches: HashMap<u64, Vec<usize>> = HashMap::new();
+/// The branches to each instruction.
+fn branches(listing: &Listing) -> Vec<Vec<usize>> {
+    let mut branches = vec![Vec::new(); listing.instructions.len()];
     for (index, one) in listing.instructions.iter().enumerate() {
-        if let (Some(target), Some(Control::Branch | Control::ConditionalBranch)) =
-            (one.target, one.effects.as_ref().ok().map(|effects| effects.control))
+        let target = one.target.and_then(|target| branches.get_mut(listing.index(target)?));
+        if let Some(target) = target
+            && let Some(Control::Branch | Control::ConditionalBranch) = one.control()
         {
-            branches.entry(target).or_default().push(index);
+            target.push(index);
         }
     }
     branches
 }
 
+/// A value for each instruction.
+pub(super) struct Marks<T>(Vec<Vec<T>>);
+
+impl<T> Marks<T> {
+    fn of(&mut self, node: Node) -> Option<&mut T> {
+        self.0.get_mut(node.listing)?.get_mut(node.index)
+    }
+}
+
+impl Marks<bool> {
+    /// Marks an instruction; returns whether it was not marked.
+    pub(super) fn is_new(&mut self, node: Node) -> bool {
+        self.of(node).is_some_and(|is_marked| !std::mem::replace(is_marked, true))
+    }
+}
+
 impl Graph {
+    pub(super) fn marks<T: Clone + Default>(&self) -> Marks<T> {
+        Marks(self.listings.iter().map(|listing| vec![T::default(); listing.instructions.len()]).collect())
+    }
+
     pub(super) fn decoded(&self, node: Node) -> Option<&Decoded> {
         self.listings.get(node.listing)?.instructions.get(node.index)
     }
@@ -155,7 +185,7 @@ impl Graph {
         let mut gap = None;
         if let Some(index) = node.index.checked_sub(1) {
             let before = Node { index, ..node };
-            let control = self.decoded(before).and_then(|one| one.effects.as_ref().ok()).map(|of| of.control);
+            let control = self.decoded(before).and_then(|one| one.control());
             let is_call = control == Some(Control::Call);
             if let Some(callee) = self.entered.get(&before).filter(|_| is_call) {
                 let returns = self.returns(*callee).into_iter();
@@ -173,7 +203,7 @@ impl Graph {
         } else if !self.has_kernel {
             gap = Some(Gap::Caller(one.address));
         }
-        let sources = self.branches.get(node.listing).and_then(|all| all.get(&one.address));
+        let sources = self.branches.get(node.listing).and_then(|all| all.get(node.index));
         for index in sources.into_iter().flatten() {
             edges.push(Edge { node: Node { index: *index, ..node }, is_taken: true });
         }
@@ -202,10 +232,10 @@ impl Graph {
         gaps.extend(self.decoded(start).filter(|one| one.address != pc).map(|_| Gap::Jump(pc)));
         let first = Step { node: start, next: None, distance: 0, is_taken: false, waits: Waits::default() };
         let mut steps = vec![first];
-        let mut visits: HashMap<Node, usize> = HashMap::new();
+        let mut visits = self.marks::<usize>();
         let mut candidates: Vec<Candidate> = Vec::new();
         // A capture may show the PC too early.
-        if self.decoded(start).is_some_and(|one| one.effects.as_ref().is_ok_and(|of| of.access.is_some())) {
+        if self.decoded(start).is_some_and(|one| one.effects().is_ok_and(|of| of.access.is_some())) {
             gaps.extend(add(&mut candidates, start, Way { step: 0, distance: 0, completed: None }));
         }
         let mut queue = VecDeque::from([0usize]);
@@ -226,15 +256,14 @@ impl Graph {
                     gaps.insert(Gap::Limit);
                     continue;
                 }
-                let visits = visits.entry(edge.node).or_default();
-                if *visits >= MAX_WAYS {
+                let Some(visits) = visits.of(edge.node).filter(|visits| **visits < MAX_WAYS) else {
                     continue;
-                }
+                };
                 *visits += 1;
                 let Some(one) = self.decoded(edge.node) else { continue };
                 let step_index = steps.len();
                 let mut waits = step.waits;
-                match &one.effects {
+                match one.effects() {
                     Ok(effects) => {
                         let is_call = effects.control == Control::Call && !edge.is_taken;
                         if is_call || self.jumps.contains(&edge.node) {
@@ -287,7 +316,7 @@ impl Graph {
 
     /// Whether a path leads from an instruction to itself.
     fn is_in_loop(&self, node: Node, visits: &mut usize) -> bool {
-        let mut seen = HashSet::new();
+        let mut seen = self.marks();
         let mut queue = vec![node];
         while let Some(at) = queue.pop() {
             let Some(left) = visits.checked_sub(1) else { return true };
@@ -296,7 +325,7 @@ impl Graph {
                 if edge.node == node {
                     return true;
                 }
-                if seen.insert(edge.node) {
+                if seen.is_new(edge.node) {
                     queue.push(edge.node);
                 }
             }
@@ -309,9 +338,9 @@ impl Graph {
     fn paths_to(&self, pc: Node, access: Node, visits: &mut usize) -> (bool, bool) {
         let one = self.decoded(access);
         let mut named = one.map(|one| one.named_registers().collect::<Vec<_>>()).unwrap_or_default();
-        let of_access = one.and_then(|one| one.effects.as_ref().ok()?.access.as_ref());
+        let of_access = one.and_then(|one| one.effects().ok()?.access.as_ref());
         named.extend(of_access.map(Access::address_registers).unwrap_or_default());
-        let mut seen = HashSet::new();
+        let mut seen = self.marks();
         let mut queue = vec![pc];
         let (mut has_fork, mut has_write) = (false, false);
         while let Some(node) = queue.pop() {
@@ -324,7 +353,7 @@ impl Graph {
             }
             has_fork |= edges.len() > 1;
             for edge in edges {
-                if edge.node != access && seen.insert(edge.node) {
+                if edge.node != access && seen.is_new(edge.node) {
                     has_write |= self.may_write(edge.node, &named);
                     queue.push(edge.node);
                 }
@@ -335,7 +364,7 @@ impl Graph {
 
     /// Whether an instruction may write EXEC or one of these registers.
     fn may_write(&self, node: Node, registers: &[RegisterRange]) -> bool {
-        let effects = self.decoded(node).and_then(|one| one.effects.as_ref().ok());
+        let effects = self.decoded(node).and_then(|one| one.effects().ok());
         effects.is_none_or(|effects| {
             let is_it = |range: RegisterRange| {
                 range.overlaps(EXEC) || registers.iter().any(|register| register.overlaps(range))

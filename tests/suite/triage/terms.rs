@@ -62,7 +62,7 @@ fn suspect(
 ) -> Option<Suspect> {
     let arch = session.kind();
     let machine = Machine { processor: case.gpu.clone(), wave_size: arch.wave_size };
-    let decoded = machine.said(0, 4, &access.text, None).effects().unwrap().access.unwrap();
+    let decoded = machine.said(0, 4, &access.text, None).effects().unwrap().access.clone().unwrap();
     let lanes = access.lanes.iter().fold(LaneSet::EMPTY, |set, lane| set.or(LaneSet::one(LaneId(*lane))));
     let apertures: HashMap<_, _> = arch
         .target

@@ -204,7 +204,7 @@ impl<'a> Unwinder<'a> {
         // A kernel has no caller. Compilers write tables without rules for it.
         Some(match lack.filter(|_| !self.is_in_kernel(frame)) {
             Some(why) => {
-                code.loaded.caller_codes().rules(self.reader, self.wave, code.loaded, code.elf, &why)
+                code.loaded.codes().callers.rules(self.reader, self.wave, code.loaded, code.elf, &why)
             }
             None => table,
         })
@@ -291,7 +291,7 @@ impl<'a> Unwinder<'a> {
         }
         let code = frame.code?;
         let why = RulesError::NoReturnAddress(rules.entry);
-        let codes = code.loaded.caller_codes();
+        let codes = &code.loaded.codes().callers;
         let found = codes.rules(self.reader, self.wave, code.loaded, code.elf, &why);
         let by_code = found.as_ref().as_ref().ok()?;
         let caller = self.caller_by(level, by_code, &self.answers.of_same_stack()).ok()?;
@@ -356,7 +356,7 @@ impl<'a> Unwinder<'a> {
         object.processor()?;
         let machine = machine(Some(&object), &self.kind);
         let one = machine.decode(0, &bytes, false).ok()?;
-        let is_call = |one: &Instruction| one.effects().is_ok_and(|effects| effects.control == Control::Call);
+        let is_call = |one: &Instruction| one.control() == Some(Control::Call);
         (!one.iter().any(is_call)).then_some(BadPc::NoCall)
     }
 

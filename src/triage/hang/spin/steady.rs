@@ -40,7 +40,7 @@ pub(in crate::triage::hang) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> 
             return false;
         }
         body.iter().filter_map(|at| flow.at(*at)).all(|one| {
-            let Ok(effects) = &one.effects else { return false };
+            let Ok(effects) = one.effects() else { return false };
             let writes = effects.writes.iter().any(|write| write.range.file == file);
             let moves_to_itself = || {
                 let is_itself = |of: Computation| matches!((of.operation, of.sources), (Operation::Move, [from, ..]) if from.register() == of.to);
@@ -67,14 +67,14 @@ pub(in crate::triage::hang) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> 
 /// or it does not show the function's start, and the loop waits for scalar loads.
 fn may_receive(flow: &Flow<'_>, body: &[usize], file: RegisterFile) -> bool {
     let waits = |index: &usize| {
-        let effects = flow.at(*index).and_then(|one| one.effects.as_ref().ok());
+        let effects = flow.at(*index).and_then(|one| one.effects().ok());
         let is_scalar = |wait: &Wait| matches!(wait.counter, Counter::Lgkm | Counter::Km);
         effects.is_none_or(|effects| effects.waits.iter().any(is_scalar))
     };
     let loads = |one: &Decoded| {
         let loads =
             |of: &Effects| !of.issues.is_empty() && of.writes.iter().any(|write| write.range.file == file);
-        one.effects.as_ref().map_or(true, loads)
+        one.effects().map_or(true, loads)
     };
     let size = flow.listing.instructions.len();
     flow.spend(size).is_none()
@@ -86,7 +86,7 @@ fn may_receive(flow: &Flow<'_>, body: &[usize], file: RegisterFile) -> bool {
 /// loop changes. A loop with a wait may still receive the values of loads before it.
 fn steady_comparison(flow: &Flow<'_>, body: &[usize], branch: usize, file: RegisterFile) -> Option<usize> {
     flow.spend(body.len())?;
-    let effects = |at: usize| flow.at(at)?.effects.as_ref().ok();
+    let effects = |at: usize| flow.at(at)?.effects().ok();
     let mut at = branch;
     let comparison = loop {
         at = flow.only_previous(at).filter(|before| body.binary_search(before).is_ok())?;

@@ -156,7 +156,7 @@ impl Step {
     /// `None`: an instruction with unknown effects, or a call.
     pub(super) fn of(flow: &Flow<'_>, index: usize) -> Option<Self> {
         let decoded = flow.at(index)?;
-        let effects = decoded.effects.as_ref().ok()?;
+        let effects = decoded.effects().ok()?;
         if effects.control == Control::Call {
             return None;
         }

@@ -133,8 +133,7 @@ impl<'f> Uses<'f> {
     /// The steps of the loop that write the data of an atomic last. `None`: too much work.
     fn data(&self, steps: &[Step], at: usize, skips: Skips) -> Option<Vec<usize>> {
         let one = steps.get(at).and_then(|step| self.flow.at(step.index));
-        let access =
-            one.and_then(|one| one.effects.as_ref().ok()).and_then(|effects| effects.access.as_ref());
+        let access = one.and_then(|one| one.effects().ok()).and_then(|effects| effects.access.as_ref());
         let atomic = access.filter(|access| matches!(access.direction, Direction::Atomic { .. }));
         let data = atomic.map_or(&[][..], |access| &access.data);
         let each = data.iter().map(|range| writers(self.flow, steps, at, &Item::Registers(*range), skips));

@@ -36,7 +36,7 @@ fn kernels(wanted: impl Fn(&str) -> bool, each: usize) -> impl Iterator<Item = (
             let end = lines.get(index + 1).map_or(address + 4, |(next, _)| *next);
             let size = u8::try_from(end - address).unwrap();
             let code = of_generation(generation, text).moved(*address, size, target);
-            Decoded { effects: code.effects(), code, file: None, line: Some(*address) }
+            Decoded { code, file: None, line: Some(*address) }
         });
         let instructions = each.collect();
         let listing = Listing { function: None, generation: Some(generation), instructions };
@@ -153,7 +153,7 @@ fn loops_that_work_do_not_poll() {
     let all = 6 * WORKING.len() + 3 * 4 + 5;
     // No multiple of the kernels of a processor: each kernel is there for some.
     for (name, listing) in kernels(|name| WORKING.contains(&kernel(name)), 3) {
-        for one in sampled(listing.instructions.iter().filter(|one| one.effects.is_ok()), 11) {
+        for one in sampled(listing.instructions.iter().filter(|one| one.effects().is_ok()), 11) {
             let position = place(&listing, one.address).unwrap();
             let is_polling = matches!(
                 position.place,

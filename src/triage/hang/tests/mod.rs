@@ -38,7 +38,7 @@ fn listing(generation: Generation, text: &str) -> Arc<Listing> {
         });
         let text = format!("{}{}", text.trim(), if label.is_some() { " 1" } else { "" });
         let code = of_generation(generation, &text).moved(START + 4 * index as u64, 4, target);
-        Decoded { effects: code.effects(), code, file: Some(Arc::from("k.hip")), line: Some(*number) }
+        Decoded { code, file: Some(Arc::from("k.hip")), line: Some(*number) }
     });
     let instructions = each.collect();
     Arc::new(Listing { function: None, generation: Some(generation), instructions })

@@ -49,7 +49,7 @@ pub(super) fn suspects(gpu: (&str, WaveSize, Generation), text: &str, fault: &Fa
     let walk = walk(&code(generation, text));
     let sighted = |candidate| {
         let look = walk.looks(candidate, &of_wave, false).into_iter().next()?;
-        let access = walk.instruction(candidate)?.effects.as_ref().ok()?.access.clone()?;
+        let access = walk.instruction(candidate)?.effects().ok()?.access.clone()?;
         let sightings = vec![judge.judge(WaveId(0), &access, look)];
         Some(Sighted { walk: &walk, candidate, sightings, waves: 1 })
     };

@@ -58,9 +58,8 @@ fn code_at(generation: Generation, start: u64, text: &str) -> Code {
             None => (*line).to_owned(),
         };
         let code = of_generation(generation, &text).moved(start + index * 8, 8, target);
-        let effects = code.effects();
-        assert!(effects.is_ok() || line.starts_with('.'), "{line}");
-        Decoded { code, effects, file: None, line: None }
+        assert!(code.effects().is_ok() || line.starts_with('.'), "{line}");
+        Decoded { code, file: None, line: None }
     });
     let function = FunctionBounds { name: Arc::from("kern"), start, end: at, begins_before: false };
     let listing = Listing {

@@ -15,7 +15,7 @@ fn origins(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) ->
         |candidate: &&super::super::Candidate| walk.instruction(candidate).unwrap().text().contains("v60");
     let candidate = walk.candidates.iter().find(is_it).unwrap();
     let one = walk.instruction(candidate).unwrap();
-    let access = one.effects.as_ref().unwrap().access.clone().unwrap();
+    let access = one.effects().unwrap().access.clone().unwrap();
     let lanes = registers.exec().unwrap();
     let address = |lane: LaneId| AddressOf {
         lane: Some(lane),
