@@ -1,7 +1,7 @@
 //! Table of every processor that an ELF header can name, including those without a file in `targets/`.
 //!
-//! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, of LLVM 22, and 0x5b to 0x5e of LLVM's main branch of 2026. Its
-//! 0x50 (gfx1310) is left out: no known source has the layout of its kernel descriptors. Name and generation identify
+//! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, of LLVM 22, with 0x40 and 0x4b, which LLVM gave up after
+//! version 20, and 0x5b to 0x5e of LLVM's main branch of 2026. Its 0x50 (gfx1310) is left out: no known source has the layout of its kernel descriptors. Name and generation identify
 //! the target of a code object and the layout of its kernel descriptors.
 
 use super::target::Target;
@@ -21,7 +21,7 @@ pub enum Generation {
     Gfx9,
     /// gfx90a: VGPRs and accumulation VGPRs in one file.
     Gfx90a,
-    /// gfx942 and gfx950: like gfx90a, with architected scratch.
+    /// gfx940 to gfx942 and gfx950: like gfx90a, with architected scratch.
     Gfx940,
     /// GFX10: wave32.
     Gfx10,
@@ -59,10 +59,10 @@ const PROCESSORS: &[(u8, &str, Generation)] = &[
     (0x31, "gfx909", Gfx9), (0x32, "gfx90c", Gfx9), (0x33, "gfx1010", Gfx10), (0x34, "gfx1011", Gfx10),
     (0x35, "gfx1012", Gfx10), (0x36, "gfx1030", Gfx10), (0x37, "gfx1031", Gfx10), (0x38, "gfx1032", Gfx10),
     (0x39, "gfx1033", Gfx10), (0x3a, "gfx602", Gfx6), (0x3b, "gfx705", Gfx7), (0x3c, "gfx805", Gfx8),
-    (0x3d, "gfx1035", Gfx10), (0x3e, "gfx1034", Gfx10), (0x3f, "gfx90a", Gfx90a), (0x41, "gfx1100", Gfx11),
+    (0x3d, "gfx1035", Gfx10), (0x3e, "gfx1034", Gfx10), (0x3f, "gfx90a", Gfx90a), (0x40, "gfx940", Gfx940), (0x41, "gfx1100", Gfx11),
     (0x42, "gfx1013", Gfx10), (0x43, "gfx1150", Gfx11), (0x44, "gfx1103", Gfx11), (0x45, "gfx1036", Gfx10),
     (0x46, "gfx1101", Gfx11), (0x47, "gfx1102", Gfx11), (0x48, "gfx1200", Gfx12), (0x49, "gfx1250", Gfx125),
-    (0x4a, "gfx1151", Gfx11), (0x4c, "gfx942", Gfx940), (0x4e, "gfx1201", Gfx12), (0x4f, "gfx950", Gfx940),
+    (0x4a, "gfx1151", Gfx11), (0x4b, "gfx941", Gfx940), (0x4c, "gfx942", Gfx940), (0x4e, "gfx1201", Gfx12), (0x4f, "gfx950", Gfx940),
     (0x51, "gfx9-generic", Gfx9), (0x52, "gfx10-1-generic", Gfx10), (0x53, "gfx10-3-generic", Gfx10),
     (0x54, "gfx11-generic", Gfx11), (0x55, "gfx1152", Gfx11), (0x58, "gfx1153", Gfx11),
     (0x59, "gfx12-generic", Gfx12), (0x5a, "gfx1251", Gfx125), (0x5b, "gfx12-5-generic", Gfx125),

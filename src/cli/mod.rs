@@ -97,7 +97,7 @@ struct Globals {
     /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
     #[arg(long = "debug-dir", global = true, value_name = "DIR")]
     debug_dirs: Vec<PathBuf>,
-    /// Without effect since 0.2: no tool is needed.
+    /// Without effect: no tool is needed.
     #[arg(long, global = true, value_name = "FILE", hide = true)]
     disassembler: Option<PathBuf>,
     /// Print all warnings about the dump, each whole

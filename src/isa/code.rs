@@ -18,7 +18,7 @@ use crate::units::WaveSize;
 /// Alignment of AMDGPU instructions in bytes; sizes are multiples of it too.
 pub const ALIGNMENT: u64 = 4;
 /// Maximum bytes of an instruction.
-pub const MAX_SIZE: u64 = 24;
+pub const MAX_SIZE: u64 = amdgpu_isa::MAX_SIZE as u64;
 /// The remark in the text of an instruction whose vector registers are unknown: MODE extends their numbers, and the
 /// instructions that set MODE were not decoded.
 pub const UNKNOWN_MSB: &str = "256, 512 or 768 may be missing in the numbers of vector registers";
@@ -28,9 +28,7 @@ const SIMM16: Role = Role::named("simm16");
 
 /// The processor of code is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the instructions of {0} are not known: --processor names a processor that executes them (`lanescope targets`)"
-)]
+#[error("the instructions of {0} are not known, only those of built-in processors (`lanescope targets`)")]
 pub struct UnknownProcessorError(String);
 
 /// The target of code.
@@ -214,6 +212,9 @@ impl CodeReader {
     /// The instruction at the start of bytes; `None`: they end within it.
     pub fn next(&mut self, address: u64, bytes: &[u8]) -> Option<Instruction> {
         let found = self.decoder.with_msb(self.msb.unwrap_or_default()).decode(bytes);
+        if found.is_cut() {
+            return None;
+        }
         let size = u8::try_from(found.size())
             .ok()
             .filter(|size| *size >= 4 && u64::from(*size).is_multiple_of(ALIGNMENT))?;

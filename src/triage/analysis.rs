@@ -71,6 +71,11 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     // No captured wave has the fault of a report: what the waves show precedes it.
     let is_known = stop == Some(Stop::Running);
     found.cause = other.or_else(|| causes::reported(&faults).filter(|_| !has_faulted && !is_known));
+    if let Some(Cause::IllegalInstruction { bytes, legal: None, .. }) = &found.cause
+        && bytes.is_empty()
+    {
+        add(&mut found.missing, MissingData::WaveCode { waves: 1 });
+    }
     if is_memory && found.cause.is_none() {
         found.cause = Some(Cause::Memory);
         suspects(&stopped, &faults, &mut code, &mut found);

@@ -310,6 +310,12 @@ fn odd_questions_have_short_answers() {
     let error = |asked: Instructions| session.disassemble(wave, &asked).unwrap_err().to_string();
     let odd = Instructions { address: Some(pc + 2), count: Some(1), ..none.clone() };
     assert!(error(odd).contains("multiples of 4 bytes"));
+    let odd = Instructions { address: Some(pc + 1), around: Some(2), ..none.clone() };
+    assert!(error(odd).contains("multiples of 4 bytes"));
+    // The code object is loaded at its ELF header.
+    let header = Instructions { address: Some(pc & !0xffff), count: Some(1), ..none.clone() };
+    let (_, problems) = addresses(&session, wave, header);
+    assert!(problems.iter().any(|problem| problem.contains("it holds data")), "{problems:?}");
     let last = Instructions { address: Some(u64::MAX), count: Some(5), ..none.clone() };
     assert!(error(last).contains("multiples of 4 bytes"));
     // Without DW_AT_LLVM_lane_pc the position of an inactive lane is unknown; the wave's PC was captured.
@@ -329,10 +335,14 @@ fn odd_questions_have_short_answers() {
     let long = session.disassemble(wave, &none).unwrap();
     let long =
         long.instructions.iter().find(|one| one.bytes.len() == 8 && one.address.0 > pc).unwrap().address.0;
-    let (got, problems) =
-        addresses(&session, wave, Instructions { address: Some(long + 4), around: Some(2), ..none });
-    assert_eq!(got[0], long + 4);
-    assert!(problems.iter().any(|problem| problem.contains("inside of an instruction")), "{problems:?}");
+    let inside = Instructions { address: Some(long + 4), ..none };
+    for asked in
+        [Instructions { around: Some(2), ..inside.clone() }, Instructions { count: Some(1), ..inside }]
+    {
+        let (got, problems) = addresses(&session, wave, asked);
+        assert_eq!(got[0], long + 4);
+        assert!(problems.iter().any(|problem| problem.contains("inside of an instruction")), "{problems:?}");
+    }
 }
 
 /// A client's writes are visible to that client only, before and after any decoding.
@@ -410,6 +420,41 @@ fn the_command_lists_marks_and_refuses() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+/// Of `flat_load_dword v2, v[0:1]` and `s_endpgm` a dump has all bytes, half of the first instruction, or none. gfx940 is
+/// a GPU that LLVM 22 does not know.
+#[test]
+fn what_a_capture_cuts_is_no_illegal_instruction() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = |gpu: &str, hex: &str| {
+        let file = folder.path().join("dump.toml");
+        let text = format!(
+            "format = 1\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
+             dispatch = [{{ id = 1, queue = 1 }}]\nworkgroup = [{{ id = 1, dispatch = 1 }}]\n\
+             [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nstop = [\"illegal_instruction\"]\n\
+             registers = {{ pc = 0x7f0000001000, exec = 0xff }}\n\
+             [[memory]]\naddress = 0x7f0000002000\nhex = \"00\"\n"
+        );
+        let code = format!("[[memory]]\naddress = 0x7f0000001000\nhex = \"{hex}\"\n");
+        std::fs::write(&file, if hex.is_empty() { text } else { text + &code }).unwrap();
+        ["disassemble", "triage"].map(|command| {
+            let output = lanescope(&[command, file.to_str().unwrap()], None);
+            assert!(!output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+            one_line(&String::from_utf8(output.stdout).unwrap())
+        })
+    };
+    for gpu in ["gfx90a", "gfx940"] {
+        let [listing, page] = dump(gpu, "000050dc 00000002 000081bf");
+        assert!(listing.contains("flat_load_dword v2, v[0:1]") && listing.contains("s_endpgm"), "{listing}");
+        assert!(page.contains("is legal (flat_load_dword v2, v[0:1])"), "{page}");
+    }
+    let [listing, page] = dump("gfx90a", "000050dc");
+    assert!(listing.contains("captured in part: 4 bytes") && !listing.contains(".long"), "{listing}");
+    let [_, without] = dump("gfx90a", "");
+    for page in [page, without] {
+        assert!(page.contains("Missing the code at the PC of 1 wave") && !page.contains("Bytes"), "{page}");
     }
 }
 

@@ -3,16 +3,24 @@
 use crate::index::{Found, Index, index};
 use crate::table::{Op, Section as S, Table, table};
 
-/// The upper two bits of VGPR numbers of GFX12.5, as `s_set_vgpr_msb` sets them: for src0, src1, src2 and the destination.
+/// The upper two bits of VGPR numbers of GFX12.5, as the low byte of `s_set_vgpr_msb`'s operand sets them: from the lowest
+/// bits on for src0, src1, src2 and the destination.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct VgprMsb(pub u8);
 
 /// A decoder for one processor with one wave size.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Decoder {
     pub(crate) index: &'static Index,
     pub(crate) table: &'static Table<'static>,
     msb: VgprMsb,
+}
+
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (variant, msb) = (self.index.variant, self.msb);
+        f.debug_struct("Decoder").field("variant", &variant).field("msb", &msb).finish_non_exhaustive()
+    }
 }
 
 /// An instruction, or a word that is none.
@@ -25,13 +33,25 @@ pub struct Instruction {
     pub(crate) row: Option<u16>,
     size: u8,
     rest: u8,
+    is_cut: bool,
 }
+
+/// Most bytes of an instruction.
+pub const MAX_SIZE: usize = 24;
 
 impl Decoder {
     /// The decoder of a processor (`gfx90a`) with waves of 32 or 64 lanes; `None` for an unknown processor or wave size.
     #[must_use]
     pub fn new(processor: &str, wave: u8) -> Option<Self> {
         Some(Self { index: index(processor, wave)?, table: table()?, msb: VgprMsb::default() })
+    }
+
+    /// The names of the processors.
+    pub fn processors() -> impl Iterator<Item = &'static str> {
+        let of = |table: &'static Table<'static>| {
+            (0..table.len(S::ProcessorVariants)).map(|at| table.text(S::ProcessorStarts, S::Processors, at))
+        };
+        table().into_iter().flat_map(of)
     }
 
     /// The decoder with other upper bits of VGPR numbers.
@@ -44,10 +64,11 @@ impl Decoder {
         self.msb.0
     }
 
-    /// The instruction at the start of the bytes. An invalid word has 4 bytes, or what is left of them.
+    /// The instruction at the start of the bytes, of which it reads at most [`MAX_SIZE`]. An invalid word has 4 bytes, or
+    /// what is left of them; [`Instruction::is_cut`] says that the bytes end too early.
     #[must_use]
     pub fn decode(&self, bytes: &[u8]) -> Instruction {
-        let available = bytes.len().min(24);
+        let available = bytes.len().min(MAX_SIZE);
         let word = if let Some(first) = bytes.first_chunk::<16>() {
             u128::from_le_bytes(*first)
         } else {
@@ -57,14 +78,9 @@ impl Decoder {
         };
         let found = if available < 4 { None } else { self.index.find(word, available) };
         let Some(Found { row, width, rest }) = found else {
-            return Instruction {
-                decoder: *self,
-                word,
-                literal: 0,
-                row: None,
-                size: available.min(4) as u8,
-                rest: 0,
-            };
+            let is_cut = available < 4 || available < MAX_SIZE && self.index.is_start(word, available);
+            let size = available.min(4) as u8;
+            return Instruction { decoder: *self, word, literal: 0, row: None, size, rest: 0, is_cut };
         };
         let literal_bytes = bytes.get(usize::from(width)..usize::from(width + rest)).unwrap_or_default();
         let mut value = [0; 16];
@@ -76,6 +92,7 @@ impl Decoder {
             row: Some(row),
             size: width + rest,
             rest,
+            is_cut: false,
         }
     }
 
@@ -92,8 +109,9 @@ impl Decoder {
         })
     }
 
-    /// All instructions of the bytes with their offsets.
-    pub fn instructions<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (usize, Instruction)> + 'a {
+    /// All instructions of the bytes with their offsets, with the decoder's [`VgprMsb`] all along: who follows
+    /// `s_set_vgpr_msb` decodes one by one.
+    pub fn instructions(self, bytes: &[u8]) -> impl Iterator<Item = (usize, Instruction)> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
             let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
@@ -121,6 +139,7 @@ impl Instruction {
             row: Some(row as u16),
             size,
             rest: 0,
+            is_cut: false,
         }
     }
 
@@ -156,6 +175,12 @@ impl Instruction {
     #[must_use]
     pub fn is_wave64(&self) -> bool {
         self.decoder.index.gpu.wave64
+    }
+
+    /// Whether the bytes end within it: with more of them they may be an instruction of the processor.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Whether the word is an instruction of the processor.

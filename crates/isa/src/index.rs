@@ -111,6 +111,7 @@ impl Index {
         let wave64 = index.gpu.wave64;
         let mut known_operands = vec![None; table.len(S::OperandShapes)];
         let mut known_lists = vec![None; table.len(S::ListStarts)];
+        let mut known_addresses: Vec<Option<u8>> = vec![None; table.len(S::ListStarts)];
         let in_set: Vec<bool> = (0..table.len(S::Sets)).map(|set| table.has(set, variant)).collect();
         let mut rows = Vec::new();
         for row in 0..table.len(S::RowMasks) {
@@ -123,12 +124,14 @@ impl Index {
             let wide = (double(S::Masks, 4 * mask_at + 2), double(S::Highs, high + 1));
             let list = usize::from(table.u16(S::Forms, 4 * usize::from(table.u16(S::RowForms, row))));
             let fields = index.fields_of(table, list, wave64, &mut known_operands, &mut known_lists);
+            let known = known_addresses.get_mut(list);
+            let addresses = known.map_or(0, |known| *known.get_or_insert_with(|| addresses(table, list)));
             rows.push(Entry {
                 mask: double(S::Masks, 4 * mask_at),
                 value: table.get(S::RowLows, row) | table.get(S::Highs, high) << 32,
                 wide: if wide.0 == 0 { u16::MAX } else { index.wides.len() as u16 },
                 width: table.u8(S::MaskWidths, mask_at) / 8,
-                addresses: addresses(table, list),
+                addresses,
                 row: row as u16,
                 fields,
             });
@@ -201,14 +204,35 @@ impl Index {
         }
     }
 
+    /// The rows that a word may be, by its first 4 bytes.
+    #[inline]
+    fn entries(&self, low: u64) -> Option<&[Entry]> {
+        let (shift, len, first) = *self.tops.get((low >> 23 & 0x1ff) as usize)?;
+        let slot = first as usize + (low >> shift & ((1 << len) - 1)) as usize;
+        let (start, end) = *self.slots.get(slot)?;
+        self.entries.get(start as usize..end as usize)
+    }
+
+    /// Whether a word of which this many bytes exist, at least 4, can be the start of a longer instruction.
+    pub(crate) fn is_start(&self, word: u128, available: usize) -> bool {
+        let known = u128::MAX.checked_shr(128_u32.saturating_sub(8 * available as u32)).unwrap_or(0);
+        let (low, high) = (known as u64, (known >> 64) as u64);
+        let is_it = |entry: &Entry| {
+            let (mask, value) = self.wides.get(usize::from(entry.wide)).copied().unwrap_or_default();
+            let rest = || self.literal(word, entry).unwrap_or(0);
+            let size = usize::from(entry.width + entry.addresses);
+            (word as u64 ^ entry.value) & entry.mask & low == 0
+                && ((word >> 64) as u64 ^ value) & mask & high == 0
+                && (size > available || size + usize::from(rest()) > available)
+        };
+        self.entries(word as u64).unwrap_or_default().iter().any(is_it)
+    }
+
     /// The row of a word; `available` is the number of its bytes that exist.
     #[inline]
     pub(crate) fn find(&self, word: u128, available: usize) -> Option<Found> {
         let low = word as u64;
-        let (shift, len, first) = *self.tops.get((low >> 23 & 0x1ff) as usize)?;
-        let slot = first as usize + (low >> shift & ((1 << len) - 1)) as usize;
-        let (start, end) = *self.slots.get(slot)?;
-        for entry in self.entries.get(start as usize..end as usize)? {
+        for entry in self.entries(low)? {
             if (low ^ entry.value) & entry.mask != 0 || usize::from(entry.width + entry.addresses) > available
             {
                 continue;

@@ -1,10 +1,11 @@
 //! Decoder of AMDGPU machine code: GFX9 with its CDNA members, GFX10, GFX11, GFX12 and GFX12.5.
 //!
 //! You give a processor, a wave size and bytes. You get an instruction: size, mnemonic, operands with roles, registers and
-//! directions, effects, and the text that llvm-objdump prints. Nothing is executed, no process starts, nothing allocates.
+//! directions, effects, and the text that llvm-objdump prints, without symbols. Nothing is executed, no process starts.
+//! Decoding allocates nothing but the index of a processor, once.
 //!
-//! All facts are data: `targets/isa/isa.bin`, which `scripts/make-isa` derives from LLVM's decoder tables. `targets/isa/README.md`
-//! describes the layout and lists each difference from LLVM's text.
+//! All facts are data: `isa.bin`, derived from LLVM's decoder tables by `scripts/make-isa` of the repository, whose
+//! `targets/isa/README.md` describes the layout and lists each difference from LLVM's text.
 //!
 //! ```
 //! use amdgpu_isa::{Decoder, Op};
@@ -24,7 +25,7 @@ mod operand;
 mod table;
 mod text;
 
-pub use decode::{Decoder, Instruction, VgprMsb};
+pub use decode::{Decoder, Instruction, MAX_SIZE, VgprMsb};
 pub use effects::{Effects, Encoding, Flags, Implicit};
 pub use operand::{File, Operand, OperandInfo, Register, Value};
 pub use table::{Op, Role, TableError, check};

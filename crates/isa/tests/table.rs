@@ -64,6 +64,24 @@ fn short_bytes_make_progress() {
     assert!(!decoder.decode(&0x7e00_02ff_u32.to_le_bytes()).is_valid());
 }
 
+/// The start of a word is no invalid one: more bytes make it an instruction. A shorter instruction may have it all.
+#[test]
+fn words_that_end_early_are_cut() {
+    for (processor, wave) in [("gfx90a", 64), ("gfx1030", 32), ("gfx1100", 32), ("gfx1250", 32)] {
+        let decoder = Decoder::new(processor, wave).unwrap();
+        for (_, word, size) in decoder.encodings() {
+            let bytes = [word.to_le_bytes(), [0; 16]].concat();
+            let whole = decoder.decode(&bytes);
+            assert!(!whole.is_cut(), "{processor} {whole}");
+            for end in (1..size).filter(|_| whole.is_valid()) {
+                let part = decoder.decode(&bytes[..end]);
+                assert!(part.is_cut() != part.is_valid(), "{processor} {whole}: {end} bytes");
+            }
+        }
+        assert!(!decoder.decode(&[0xff; 4]).is_valid());
+    }
+}
+
 #[test]
 fn any_bytes_give_instructions_side_by_side() {
     let mut state = 1_u64;

@@ -357,9 +357,7 @@ impl QueueBuilder<'_, '_> {
 
 /// The facts in the descriptor of a dispatch's kernel; `None`: not captured, or no descriptor.
 fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<DescriptorFacts> {
-    // LLVM no longer has numbers for gfx940 and gfx941; their descriptors equal those of gfx942.
-    let replaced = || target.name.starts_with("gfx94").then(|| Processor::named("gfx942")).flatten();
-    let generation = Processor::named(&target.name).or_else(replaced)?.generation;
+    let generation = Processor::named(&target.name)?.generation;
     let mut bytes = [0; 64];
     if memory.read(dispatch.kernel_object?.0, &mut bytes) < bytes.len() {
         return None;

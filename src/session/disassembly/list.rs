@@ -13,6 +13,7 @@ use super::{
 use crate::capture::Capture;
 use crate::debuginfo::DebugInfo;
 use crate::isa::{ALIGNMENT, Instruction};
+use crate::notation::counted;
 use crate::session::objects::Loaded;
 use crate::session::objects::source::tidy;
 use crate::session::stack::backtrace;
@@ -50,10 +51,6 @@ pub(in crate::session) fn list(
         }
     };
     let anchor = anchor.ok_or_else(missing)?;
-    // With a count the listing begins at the address; without one it lists the function that holds the address.
-    if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(ALIGNMENT) {
-        return Err(DisassemblyError::Unaligned(anchor));
-    }
     // A call is looked up by the instruction before its return address.
     let is_return = asked.address.is_none() && frame.is_some_and(|frame| frame.physical > 0);
     let lookup = if is_return { anchor.saturating_sub(1) } else { anchor };
@@ -66,7 +63,16 @@ pub(in crate::session) fn list(
     let machine = asked.processor.map_or_else(own, |processor| bounds::machine_named(processor, &of.kind));
     let processor = machine.processor.clone();
     let mut function = loaded.and_then(|loaded| bounds::function(loaded, capture, lookup));
+    // The listing begins at the address, or has instructions around it, unless it is that of its function.
+    let is_start =
+        asked.around.is_some() || function.is_none() || asked.address.is_some() && asked.count.is_some();
+    if is_start && !anchor.is_multiple_of(ALIGNMENT) {
+        return Err(DisassemblyError::Unaligned(anchor));
+    }
     let mut code = Code { reader, wave, loaded, machine, problems: Vec::new() };
+    if let Some(object) = reader.dump().objects().data_of(capture, lookup, Some(of.agent)) {
+        code.problems.push(format!("{lookup:#x} is in no executable segment of {object}: it holds data"));
+    }
     let mut found = choose(&mut code, asked, anchor, function.as_ref(), capture);
     let is_needed = asked.processor.is_none() && text::is_needed(&found);
     let listed = if is_needed { text::Listed::of(capture, of, lookup) } else { None };
@@ -108,6 +114,9 @@ fn choose(
     capture: &Capture,
 ) -> Result<Decoded, DisassemblyError> {
     let most = |start: u64| start.saturating_add(MAX_LISTED_BYTES);
+    if asked.address.is_some() && asked.count.is_some() {
+        preceding(code, anchor, function, capture, 1)?;
+    }
     if let Some(around) = asked.around {
         let before = before(code, anchor, function, capture, around)?;
         let after = code.forward(anchor, most(anchor), around.saturating_add(1))?;
@@ -133,7 +142,8 @@ fn choose(
     let found = code.forward(start, end.min(most(start)), count)?;
     if function.is_none() && asked.count.is_none() && !found.is_empty() {
         code.problems.push(format!(
-            "no function is known to hold {anchor:#x}: {WITHOUT_END} instructions from there on"
+            "no function is known to hold {anchor:#x}: {} from there on",
+            counted(found.len(), "instruction")
         ));
     }
     if found.is_empty() && start < anchor {
@@ -164,22 +174,32 @@ fn before(
     if count == 0 {
         return Ok(Vec::new());
     }
+    let found = preceding(code, anchor, function, capture, count)?;
+    if found.is_none() && function.is_none_or(|function| function.start < anchor) {
+        code.problems.push(format!("the start of the instructions before {anchor:#x} is unknown"));
+    }
+    Ok(found.unwrap_or_default())
+}
+
+/// At most `count` instructions before an address, with a problem if it is inside of one; `None`: their start is unknown.
+fn preceding(
+    code: &mut Code<'_>,
+    anchor: u64,
+    function: Option<&FunctionBounds>,
+    capture: &Capture,
+    count: usize,
+) -> Result<Option<Decoded>, DisassemblyError> {
     // No instruction is longer than 32 bytes.
     let far = (count as u64).saturating_mul(32).min(MAX_LISTED_BYTES);
     let from = synchronised(code, anchor.saturating_sub(far), function, capture);
-    let Some(start) = from.filter(|start| *start < anchor) else {
-        if function.is_none_or(|function| function.start < anchor) {
-            code.problems.push(format!("the start of the instructions before {anchor:#x} is unknown"));
-        }
-        return Ok(Vec::new());
-    };
+    let Some(start) = from.filter(|start| *start < anchor) else { return Ok(None) };
     let mut found = code.forward(start, anchor, usize::MAX)?;
     if found.last().is_some_and(|(last, _)| last.end() != anchor) {
         code.problems.push(format!("{anchor:#x} is inside of an instruction, by those before it"));
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
     found.drain(..found.len().saturating_sub(count));
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// The last address up to another one with a known instruction start of the function: a row of the line table, else

@@ -450,6 +450,13 @@ impl Objects {
         (Interval::between(address, edges.into_iter()), segment)
     }
 
+    /// The name of the code object that has data at an address; `None`: it has code there, or there is none.
+    pub(super) fn data_of(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<String> {
+        let (loaded, segment) = self.loaded_segment(capture, address, agent)?;
+        let (is_code, name) = loaded.described(capture, &segment);
+        (!is_code).then_some(name)
+    }
+
     fn loaded_segment(
         &self,
         capture: &Capture,

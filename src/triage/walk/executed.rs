@@ -69,7 +69,7 @@ impl Paths {
             if gap.is_some() || edges.is_empty() || visits > MAX_OTHERS {
                 return true;
             }
-            for edge in edges.into_iter().filter(|edge| edge.node != node) {
+            for edge in edges.iter().filter(|edge| edge.node != node) {
                 let effects = self.decoded(edge.node).and_then(|one| one.effects().ok());
                 if effects.is_none_or(|effects| effects.control == Control::Call) {
                     return true;

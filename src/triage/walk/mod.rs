@@ -197,7 +197,7 @@ impl Paths {
     /// The instruction that certainly ran before another one.
     fn only_before(&self, node: Node) -> Option<Node> {
         let (edges, gap) = self.graph.before(node);
-        match (edges.as_slice(), gap) {
+        match (edges, gap) {
             ([edge], None) => Some(edge.node),
             _ => None,
         }

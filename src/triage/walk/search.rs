@@ -1,5 +1,6 @@
 //! Search of paths backwards from a PC.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub(in crate::triage) struct Caller {
 pub(in crate::triage) type Callees = HashMap<u64, Arc<Listing>>;
 
 /// An edge of the graph backwards: the instruction that ran before.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) node: Node,
     is_taken: bool,
@@ -51,6 +52,8 @@ pub(super) struct Graph {
     branches: Vec<Vec<Vec<usize>>>,
     /// Jumps to computed addresses that are not entered.
     pub(super) jumps: HashSet<Node>,
+    /// [`Self::before`] as far as it was asked for.
+    known: Marks<OnceCell<Before>>,
     /// Whether an instruction switches the indexes of vector registers on or off (GFX9).
     pub(super) has_index: bool,
     /// The listing of each entered call, or jump to another function.
@@ -116,7 +119,8 @@ pub(in crate::triage) fn search_with(
         let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
         has_mode && listing.instructions.iter().any(is_index)
     });
-    let graph = Graph { has_index, listings, calls, has_kernel, branches, jumps, entered, entries };
+    let known = Marks::new(&listings);
+    let graph = Graph { known, has_index, listings, calls, has_kernel, branches, jumps, entered, entries };
     // A PC inside an instruction is too early.
     let early = || listing.holding(pc).and_then(|_| listing.index(pc.checked_add(REWOUND)?));
     let start = listing.index(pc).or_else(early).map(|index| Node { listing: 0, index });
@@ -151,10 +155,22 @@ fn branches(listing: &Listing) -> Vec<Vec<usize>> {
     branches
 }
 
+/// The instructions before one, or the reason that they are unknown.
+type Before = (Vec<Edge>, Option<Gap>);
+
 /// A value for each instruction.
+#[derive(Debug)]
 pub(super) struct Marks<T>(Vec<Vec<T>>);
 
-impl<T> Marks<T> {
+impl<T: Clone + Default> Marks<T> {
+    fn new(listings: &[Arc<Listing>]) -> Self {
+        Self(listings.iter().map(|listing| vec![T::default(); listing.instructions.len()]).collect())
+    }
+
+    fn at(&self, node: Node) -> Option<&T> {
+        self.0.get(node.listing)?.get(node.index)
+    }
+
     fn of(&mut self, node: Node) -> Option<&mut T> {
         self.0.get_mut(node.listing)?.get_mut(node.index)
     }
@@ -169,7 +185,7 @@ impl Marks<bool> {
 
 impl Graph {
     pub(super) fn marks<T: Clone + Default>(&self) -> Marks<T> {
-        Marks(self.listings.iter().map(|listing| vec![T::default(); listing.instructions.len()]).collect())
+        Marks::new(&self.listings)
     }
 
     pub(super) fn decoded(&self, node: Node) -> Option<&Decoded> {
@@ -177,7 +193,12 @@ impl Graph {
     }
 
     /// The instructions that may have run directly before one, or the reason that they are unknown.
-    pub(super) fn before(&self, node: Node) -> (Vec<Edge>, Option<Gap>) {
+    pub(super) fn before(&self, node: Node) -> (&[Edge], Option<Gap>) {
+        let known = self.known.at(node).map(|known| known.get_or_init(|| self.find_before(node)));
+        known.map_or((&[], None), |(edges, gap)| (edges.as_slice(), *gap))
+    }
+
+    fn find_before(&self, node: Node) -> Before {
         let (Some(listing), Some(one)) = (self.listings.get(node.listing), self.decoded(node)) else {
             return (Vec::new(), None);
         };
