@@ -423,6 +423,45 @@ fn the_command_lists_marks_and_refuses() {
     }
 }
 
+/// A dump of a wave that stopped at code with these bytes.
+fn of_bytes(gpu: &str, stop: &str, hex: &str) -> String {
+    let text = format!(
+        "format = 1\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
+         dispatch = [{{ id = 1, queue = 1 }}]\nworkgroup = [{{ id = 1, dispatch = 1 }}]\n\
+         [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nstop = [\"{stop}\"]\n\
+         registers = {{ pc = 0x7f0000001000, exec = 0xff }}\n\
+         [[memory]]\naddress = 0x7f0000002000\nhex = \"00\"\n"
+    );
+    let code = format!("[[memory]]\naddress = 0x7f0000001000\nhex = \"{hex}\"\n");
+    if hex.is_empty() { text } else { text + &code }
+}
+
+/// The table of instructions has no GPU of the user: each answer says so.
+#[test]
+fn the_instructions_of_a_users_gpu_are_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = fixtures().join("../../targets/gfx90a.toml");
+    let own = std::fs::read_to_string(known).unwrap().replace("name = \"gfx90a\"", "name = \"gfx90z\"");
+    std::fs::write(
+        folder.path().join("gfx90z.toml"),
+        own.replace("elf_machine = 0x03f", "elf_machine = 0x0fe"),
+    )
+    .unwrap();
+    let file = folder.path().join("dump");
+    std::fs::write(&file, of_bytes("gfx90z", "memory_violation", "000050dc 00000002 000081bf")).unwrap();
+    let [file, targets] = [file.as_path(), folder.path()].map(|path| path.to_str().unwrap());
+    let said = |command: &str| {
+        let output = lanescope(&[command, file, "--targets", targets, "--json"], None);
+        let all = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        one_line(&all.concat())
+    };
+    for command in ["disassemble", "triage", "signature"] {
+        let said = said(command);
+        assert!(said.contains("the instructions of gfx90z are not known"), "{command}: {said}");
+    }
+    assert!(said("signature").contains("accesses and states of hangs are unknown"));
+}
+
 /// Of `flat_load_dword v2, v[0:1]` and `s_endpgm` a dump has all bytes, half of the first instruction, or none. gfx940 is
 /// a GPU that LLVM 22 does not know.
 #[test]
@@ -430,15 +469,7 @@ fn what_a_capture_cuts_is_no_illegal_instruction() {
     let folder = tempfile::tempdir().unwrap();
     let dump = |gpu: &str, hex: &str| {
         let file = folder.path().join("dump.toml");
-        let text = format!(
-            "format = 1\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
-             dispatch = [{{ id = 1, queue = 1 }}]\nworkgroup = [{{ id = 1, dispatch = 1 }}]\n\
-             [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nstop = [\"illegal_instruction\"]\n\
-             registers = {{ pc = 0x7f0000001000, exec = 0xff }}\n\
-             [[memory]]\naddress = 0x7f0000002000\nhex = \"00\"\n"
-        );
-        let code = format!("[[memory]]\naddress = 0x7f0000001000\nhex = \"{hex}\"\n");
-        std::fs::write(&file, if hex.is_empty() { text } else { text + &code }).unwrap();
+        std::fs::write(&file, of_bytes(gpu, "illegal_instruction", hex)).unwrap();
         ["disassemble", "triage"].map(|command| {
             let output = lanescope(&[command, file.to_str().unwrap()], None);
             assert!(!output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
