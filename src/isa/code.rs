@@ -32,7 +32,7 @@ const SIMM16: Role = Role::named("simm16");
 pub struct UnknownProcessorError(String);
 
 /// The target of code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// Name in LLVM's form: `gfx90a`, `gfx11-generic`.
     pub processor: String,

@@ -111,7 +111,6 @@ impl Index {
         let wave64 = index.gpu.wave64;
         let mut known_operands = vec![None; table.len(S::OperandShapes)];
         let mut known_lists = vec![None; table.len(S::ListStarts)];
-        let mut known_addresses: Vec<Option<u8>> = vec![None; table.len(S::ListStarts)];
         let in_set: Vec<bool> = (0..table.len(S::Sets)).map(|set| table.has(set, variant)).collect();
         let mut rows = Vec::new();
         for row in 0..table.len(S::RowMasks) {
@@ -123,9 +122,12 @@ impl Index {
             let double = |section, at| table.get(section, at) | table.get(section, at + 1) << 32;
             let wide = (double(S::Masks, 4 * mask_at + 2), double(S::Highs, high + 1));
             let list = usize::from(table.u16(S::Forms, 4 * usize::from(table.u16(S::RowForms, row))));
-            let fields = index.fields_of(table, list, wave64, &mut known_operands, &mut known_lists);
-            let known = known_addresses.get_mut(list);
-            let addresses = known.map_or(0, |known| *known.get_or_insert_with(|| addresses(table, list)));
+            let mut read =
+                || (index.fields_of(table, list, wave64, &mut known_operands), addresses(table, list));
+            let (fields, addresses) = match known_lists.get_mut(list) {
+                Some(known) => *known.get_or_insert_with(read),
+                None => read(),
+            };
             rows.push(Entry {
                 mask: double(S::Masks, 4 * mask_at),
                 value: table.get(S::RowLows, row) | table.get(S::Highs, high) << 32,
@@ -150,11 +152,7 @@ impl Index {
         list: usize,
         wave64: bool,
         operands: &mut [Option<Option<Field>>],
-        lists: &mut [Option<(u32, u32)>],
     ) -> (u32, u32) {
-        if let Some(Some(known)) = lists.get(list) {
-            return *known;
-        }
         let start = self.fields.len() as u32;
         for at in table.range(S::ListStarts, list) {
             let operand = usize::from(table.u16(S::Lists, at));
@@ -165,11 +163,7 @@ impl Index {
             }
             self.fields.extend(field);
         }
-        let found = (start, self.fields.len() as u32);
-        if let Some(entry) = lists.get_mut(list) {
-            *entry = Some(found);
-        }
-        found
+        (start, self.fields.len() as u32)
     }
 
     /// Sorts rows into slots by bits that all rows of a slot fix.

@@ -337,16 +337,30 @@ impl Instruction {
         (table.u16(S::Kinds, 2 * kind) & 1 == 0 && first > 0).then_some(first.into())
     }
 
+    /// The run of a kind's values that has a value, and the value's place in it. Runs are sorted, and lie apart.
+    fn run(&self, kind: usize, value: u64) -> Option<(usize, u16)> {
+        let table = self.decoder.table;
+        let value = u16::try_from(value).ok()?;
+        let std::ops::Range { start: mut run, mut end } = table.range(S::RunStarts, kind);
+        while run + 1 < end {
+            let middle = run + (end - run) / 2;
+            if table.u16(S::Runs, 2 * middle) <= value {
+                run = middle;
+            } else {
+                end = middle;
+            }
+        }
+        let (first, count) = (table.u16(S::Runs, 2 * run), table.u16(S::Runs, 2 * run + 1));
+        let place = value.checked_sub(first).filter(|place| run < end && *place < count)?;
+        Some((run, place))
+    }
+
     /// The run with an operand's value, if it has some contents: its base, and its dwords.
     fn run_of(&self, at: usize, contents: u8) -> Option<(u32, u8)> {
         let table = self.decoder.table;
         let value = extract(self.word, self.pieces(at)?);
-        let mut runs = table.range(S::RunStarts, self.kind(self.field(at)?));
-        let run = runs.find(|run| {
-            let first = u64::from(table.u16(S::Runs, 2 * run));
-            let is_here = value >= first && value - first < u64::from(table.u16(S::Runs, 2 * run + 1));
-            is_here && table.u8(S::RunShapes, 4 * run) == contents
-        })?;
+        let (run, _) = self.run(self.kind(self.field(at)?), value)?;
+        (table.u8(S::RunShapes, 4 * run) == contents).then_some(())?;
         Some((table.u32(S::RunBases, run), table.u8(S::RunShapes, 4 * run + 1)))
     }
 
@@ -368,30 +382,15 @@ impl Instruction {
             extract(self.word, bits.map(|at| (table.u8(S::Bits, 2 * at), table.u8(S::Bits, 2 * at + 1))));
         let kind = self.kind(operand);
         let shape = table.u16(S::Kinds, 2 * kind);
-        let runs = table.range(S::RunStarts, kind);
         if shape & 1 == 1 {
             let (len, shift) = (u32::from(table.u8_pair(kind).0), u32::from(table.u8_pair(kind).1));
             let unused = 64 - len.clamp(1, 64);
             let number =
                 if shape & 2 == 2 { (field << unused).cast_signed() >> unused } else { field.cast_signed() };
-            let base = i64::from(table.u32(S::RunBases, runs.start).cast_signed());
+            let base = i64::from(table.u32(S::RunBases, table.range(S::RunStarts, kind).start).cast_signed());
             return Value::Immediate((number << shift).wrapping_add(base));
         }
-        let Ok(field) = u16::try_from(field) else { return Value::None };
-        // The last run that does not begin behind the value.
-        let (mut run, mut end) = (runs.start, runs.end);
-        while run + 1 < end {
-            let middle = run + (end - run) / 2;
-            if table.u16(S::Runs, 2 * middle) <= field {
-                run = middle;
-            } else {
-                end = middle;
-            }
-        }
-        let (first, count) = (table.u16(S::Runs, 2 * run), table.u16(S::Runs, 2 * run + 1));
-        let Some(place) = field.checked_sub(first).filter(|place| run < end && *place < count) else {
-            return Value::None;
-        };
+        let Some((run, place)) = self.run(kind, field) else { return Value::None };
         let base = table.u32(S::RunBases, run);
         let [what, dwords, step, shift] = [0, 1, 2, 3].map(|at| table.u8(S::RunShapes, 4 * run + at));
         let number =

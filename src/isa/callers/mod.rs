@@ -18,7 +18,7 @@ mod step;
 pub(crate) mod tests;
 
 pub use find::{CallerState, Execution, Half, Scalar, StackPointer};
-pub(super) use paths::{Paths, Pointers};
+pub(super) use paths::{Around, Paths, Pointers};
 pub(super) use state::Value;
 pub use state::{Slot, SlotBase, Vector};
 

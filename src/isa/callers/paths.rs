@@ -146,10 +146,10 @@ impl Paths {
         Ok(())
     }
 
-    /// Calls a function with the index of each instruction and the states around it.
-    pub(in crate::isa) fn each(&self, mut visit: impl FnMut(usize, Around)) {
+    /// The pointers around each instruction.
+    pub(in crate::isa) fn around(&self) -> Vec<Around> {
         let mut state: Option<State> = None;
-        for (index, step) in self.steps.iter().enumerate() {
+        let around = |(index, step): (usize, &Step)| {
             if let Some(known) = self.states.get(&index) {
                 state = Some(known.clone());
             }
@@ -158,11 +158,12 @@ impl Paths {
                 state.run(&step.effect, self.units);
             }
             let after = state.as_ref().map(Pointers::of);
-            visit(index, Around { before, after, is_target: self.targets.contains(&index) });
             if !matches!(step.flow, Flow::Next | Flow::Conditional(_)) {
                 state = None;
             }
-        }
+            Around { before, after, is_target: self.targets.contains(&index) }
+        };
+        self.steps.iter().enumerate().map(around).collect()
     }
 
     /// Its size in memory, in units of about 80 bytes.

@@ -13,7 +13,7 @@ pub use ends::{FrameSetup, FunctionExit, frame_setup, function_exit};
 pub use objects::FrameObjects;
 
 use super::Instruction;
-use super::callers::{CodeTarget, Paths, Pointers, Value};
+use super::callers::{Around, CodeTarget, Paths, Pointers, Value};
 use super::registers::{BASE_POINTER, FRAME_POINTER, RegisterFile, RegisterRange, STACK_POINTER};
 use super::{Control, UndecidedError};
 
@@ -86,20 +86,18 @@ impl FrameCode {
     pub fn read(function: FunctionCode<'_>) -> Result<Self, UndecidedError> {
         let FunctionCode { code, frame_register, is_kernel, target, .. } = function;
         let stack = if is_kernel { Value::Unknown } else { Value::Stack(0) };
-        let followed = Paths::follow(code, function.entry, target, stack)?;
-        let frame = frame(frame_register, &followed);
-        let mut last_set = None;
-        followed.each(|index, state| {
-            // 0 is the start of a kernel's frame.
-            let sets = code.get(index).is_some_and(sets_frame);
-            if sets && state.after.is_some_and(|after| after.scalar(FRAME_POINTER) != Value::Constant(0)) {
-                last_set = last_set.max(code.get(index).map(|one| one.address));
-            }
-        });
+        let states = Paths::follow(code, function.entry, target, stack)?.around();
+        let followed = || code.iter().zip(&states);
+        let frame = frame(frame_register, &states);
+        // 0 is the start of a kernel's frame.
+        let is_start = |after: Pointers| after.scalar(FRAME_POINTER) == Value::Constant(0);
+        let sets = |(one, state): &(&Instruction, &Around)| {
+            sets_frame(one) && state.after.is_some_and(|after| !is_start(after))
+        };
+        let last_set = followed().rev().find(sets).map(|(one, _)| one.address);
         let mut spans: Vec<(u64, Option<Span>)> = Vec::new();
         let mut end = None;
-        followed.each(|index, state| {
-            let Some(one) = code.get(index) else { return };
+        for (one, state) in followed() {
             if let Some(end) = end.filter(|end| *end != one.address) {
                 spans.push((end, None));
             }
@@ -111,10 +109,10 @@ impl FrameCode {
                 spans.push((one.address, Some(span)));
             }
             end = Some(one.end());
-        });
+        }
         spans.extend(end.map(|end| (end, None)));
         let rounded = frame.filter(|frame| matches!(frame, Value::Rounded { .. }) && !is_kernel);
-        let objects = rounded.map(|frame| FrameObjects::read(code, &followed, frame, !target.buffer_scratch));
+        let objects = rounded.map(|frame| FrameObjects::read(followed(), frame, !target.buffer_scratch));
         let reserves_memory = is_kernel && reserves_memory(code, function.entry);
         Ok(Self { spans, objects, reserves_memory })
     }
@@ -159,16 +157,18 @@ impl FrameCode {
 }
 
 /// The frame pointer's value in the function's body; a rounded stack pointer anywhere takes precedence.
-fn frame(register: u8, followed: &Paths) -> Option<Value> {
+fn frame(register: u8, states: &[Around]) -> Option<Value> {
     let (mut rounded, mut is_entry, mut is_unclear) = (None, false, false);
-    followed.each(|_, state| match state.before.map(|state| state.scalar(register)) {
-        Some(value @ Value::Rounded { plus: 0, .. }) => {
-            is_unclear |= rounded.is_some_and(|known| known != value);
-            rounded = Some(value);
+    for before in states.iter().filter_map(|state| state.before) {
+        match before.scalar(register) {
+            value @ Value::Rounded { plus: 0, .. } => {
+                is_unclear |= rounded.is_some_and(|known| known != value);
+                rounded = Some(value);
+            }
+            Value::Stack(0) => is_entry = true,
+            _ => {}
         }
-        Some(Value::Stack(0)) => is_entry = true,
-        _ => {}
-    });
+    }
     rounded.or(is_entry.then_some(Value::Stack(0))).filter(|_| !is_unclear)
 }
 

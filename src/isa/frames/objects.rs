@@ -8,7 +8,7 @@
 //! Consequence: the code must show the register of each accessed object. The highest offset from the stack pointer at
 //! entry belongs to an argument, the lowest offset from the frame pointer to an own object.
 
-use super::{Paths, Pointers, Value};
+use super::{Around, Pointers, Value};
 use crate::isa::registers::{BASE_POINTER, FRAME_POINTER, RegisterFile, RegisterRange, STACK_POINTER};
 use crate::isa::{
     Access, Computation, Control, Effects, Form, Instruction, Operation, ScalarOperand, Source,
@@ -34,15 +34,19 @@ enum Origin {
 type Holder = (RegisterRange, Origin);
 
 impl FrameObjects {
-    /// `frame`: the frame pointer's value in the function's body. `by_lane`: stack registers count bytes of a lane.
-    pub(super) fn read(code: &[Instruction], followed: &Paths, frame: Value, by_lane: bool) -> Self {
+    /// `code`: the function's instructions with the states around them. `frame`: the frame pointer's value in the
+    /// function's body. `by_lane`: stack registers count bytes of a lane.
+    pub(super) fn read<'c>(
+        code: impl Iterator<Item = (&'c Instruction, &'c Around)>,
+        frame: Value,
+        by_lane: bool,
+    ) -> Self {
         let mut found = Self::default();
         let mut holders: Vec<Holder> = Vec::new();
-        followed.each(|index, state| {
-            let one = code.get(index).and_then(|one| Some((one, one.effects().ok()?)));
-            let (Some(before), Some((one, effects))) = (state.before, one) else {
+        for (one, state) in code {
+            let (Some(before), Ok(effects)) = (state.before, one.effects()) else {
                 holders.clear();
-                return;
+                continue;
             };
             if state.is_target {
                 holders.clear();
@@ -52,7 +56,7 @@ impl FrameObjects {
             if effects.control != Control::Next {
                 holders.clear();
             }
-        });
+        }
         found
     }
 

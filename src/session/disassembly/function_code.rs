@@ -1,5 +1,6 @@
 //! Instructions of a function in a code object's file.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,15 +14,10 @@ const MAX_KEPT: usize = 1 << 14;
 
 /// Decoded functions: analyses of one function share the effects of its instructions, be they of the file or of memory.
 #[derive(Debug, Default)]
-pub(in crate::session) struct DecodedFunctions(Mutex<Vec<DecodedFunction>>);
+pub(in crate::session) struct DecodedFunctions(Mutex<HashMap<Key, Arc<[Instruction]>>>);
 
-#[derive(Debug)]
-struct DecodedFunction {
-    machine: Machine,
-    begins_inside: bool,
-    bytes: Vec<u8>,
-    code: Arc<[Instruction]>,
-}
+/// The bytes of a function, whether they begin inside of it, and the machine.
+type Key = (Machine, bool, Vec<u8>);
 
 impl DecodedFunctions {
     /// The instructions of bytes at an address: [`Machine::decode`].
@@ -34,10 +30,8 @@ impl DecodedFunctions {
     ) -> Result<Vec<Instruction>, UnknownProcessorError> {
         // Entries are inserted whole, so that a panic of a thread with the lock leaves them valid.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |known: &&DecodedFunction| {
-            known.bytes == bytes && known.begins_inside == begins_inside && known.machine == *machine
-        };
-        let known = lock().iter().find(is_it).map(|known| Arc::clone(&known.code));
+        let key = (machine.clone(), begins_inside, bytes.to_vec());
+        let known = lock().get(&key).cloned();
         if let Some(known) = known {
             let start = known.first().map_or(address, |first| first.address);
             let moved = |one: &Instruction| one.moved_to((one.address - start).wrapping_add(address));
@@ -45,13 +39,12 @@ impl DecodedFunctions {
         }
         let code = machine.decode(address, bytes, begins_inside)?;
         let mut kept = lock();
-        let count: usize = kept.iter().map(|known| known.code.len()).sum();
+        let count: usize = kept.values().map(|known| known.len()).sum();
         if count.saturating_add(code.len()) > MAX_KEPT {
             kept.clear();
         }
         if code.len() <= MAX_KEPT {
-            let (machine, bytes, code) = (machine.clone(), bytes.to_vec(), code.as_slice().into());
-            kept.push(DecodedFunction { machine, begins_inside, bytes, code });
+            kept.insert(key, code.as_slice().into());
         }
         Ok(code)
     }

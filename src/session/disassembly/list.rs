@@ -115,7 +115,10 @@ fn choose(
 ) -> Result<Decoded, DisassemblyError> {
     let most = |start: u64| start.saturating_add(MAX_LISTED_BYTES);
     if asked.address.is_some() && asked.count.is_some() {
-        preceding(code, anchor, function, capture, 1)?;
+        // Notes about earlier code are not those of the listing.
+        let mut earlier = Code { machine: code.machine.clone(), problems: Vec::new(), ..*code };
+        let found = preceding(&mut earlier, anchor, function, capture, 1)?;
+        code.problems.extend(found.and_then(|found| inside(&found, anchor)));
     }
     if let Some(around) = asked.around {
         let before = before(code, anchor, function, capture, around)?;
@@ -174,14 +177,27 @@ fn before(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let found = preceding(code, anchor, function, capture, count)?;
-    if found.is_none() && function.is_none_or(|function| function.start < anchor) {
-        code.problems.push(format!("the start of the instructions before {anchor:#x} is unknown"));
+    let Some(mut found) = preceding(code, anchor, function, capture, count)? else {
+        if function.is_none_or(|function| function.start < anchor) {
+            code.problems.push(format!("the start of the instructions before {anchor:#x} is unknown"));
+        }
+        return Ok(Vec::new());
+    };
+    if found.last().is_some_and(|(last, _)| last.end() != anchor) {
+        code.problems.extend(inside(&found, anchor));
+        return Ok(Vec::new());
     }
-    Ok(found.unwrap_or_default())
+    found.drain(..found.len().saturating_sub(count));
+    Ok(found)
 }
 
-/// At most `count` instructions before an address, with a problem if it is inside of one; `None`: their start is unknown.
+/// The problem of an address inside of an instruction. `before`: the instructions up to the address.
+fn inside(before: &Decoded, anchor: u64) -> Option<String> {
+    let (last, _) = before.last()?;
+    (last.end() > anchor).then(|| format!("{anchor:#x} is inside of an instruction, by those before it"))
+}
+
+/// The instructions before an address, at least `count` where there are as many; `None`: their start is unknown.
 fn preceding(
     code: &mut Code<'_>,
     anchor: u64,
@@ -193,13 +209,7 @@ fn preceding(
     let far = (count as u64).saturating_mul(32).min(MAX_LISTED_BYTES);
     let from = synchronised(code, anchor.saturating_sub(far), function, capture);
     let Some(start) = from.filter(|start| *start < anchor) else { return Ok(None) };
-    let mut found = code.forward(start, anchor, usize::MAX)?;
-    if found.last().is_some_and(|(last, _)| last.end() != anchor) {
-        code.problems.push(format!("{anchor:#x} is inside of an instruction, by those before it"));
-        return Ok(Some(Vec::new()));
-    }
-    found.drain(..found.len().saturating_sub(count));
-    Ok(Some(found))
+    code.forward(start, anchor, usize::MAX).map(Some)
 }
 
 /// The last address up to another one with a known instruction start of the function: a row of the line table, else

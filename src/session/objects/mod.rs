@@ -45,7 +45,7 @@ pub(super) struct Objects {
     watches: Watches,
     /// Whether the code objects that hold waves' PCs have their unpacked sections.
     preferred: OnceLock<()>,
-    codes: Arc<Codes>,
+    codes: Codes,
 }
 
 /// Code objects by the agents that see them.
@@ -79,9 +79,10 @@ type Watches = Arc<Mutex<Vec<(usize, Watch)>>>;
 /// Folders of separate debug information, chosen by the user: a dump never names one.
 pub(super) type Folders = Arc<[PathBuf]>;
 
-/// The known code of functions, of all code objects.
+/// Caches of the code of functions, for all code objects.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
+    /// The instructions.
     pub(super) decoded: DecodedFunctions,
     /// The frames.
     pub(super) frames: FrameCodes,
@@ -103,7 +104,6 @@ pub(super) struct Loaded {
     file: Arc<HeldFile>,
     object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
     unpack_memory: UnpackMemory,
-    codes: Arc<Codes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
     /// Whether a lookup by address or name found it: unused code objects do not affect answers.
@@ -133,7 +133,6 @@ impl Objects {
         let targets: Vec<usize> =
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
         let (sources, functions) = (Arc::default(), Arc::default());
-        let codes: Arc<Codes> = Arc::default();
         let unpack_memory = UnpackMemory::default();
         let files = HeldFile::each(capture, &unpack_memory);
         let each = capture.code_objects.iter().zip(files).enumerate().map(|(index, (object, file))| Loaded {
@@ -146,13 +145,12 @@ impl Objects {
             file,
             object: OnceLock::new(),
             unpack_memory: unpack_memory.clone(),
-            codes: Arc::clone(&codes),
             sources: Arc::clone(&sources),
             functions: Arc::clone(&functions),
             used: AtomicBool::new(false),
         });
         let images = Mutex::default();
-        let (each, preferred) = (each.collect(), OnceLock::new());
+        let (each, preferred, codes) = (each.collect(), OnceLock::new(), Codes::default());
         Self { each, sets, targets, images, folders, watches, preferred, codes }
     }
 
@@ -162,7 +160,7 @@ impl Objects {
         sets.into_iter().flatten()
     }
 
-    /// What is known of the code of functions.
+    /// The caches of functions' code.
     pub(super) fn codes(&self) -> &Codes {
         &self.codes
     }
@@ -666,11 +664,6 @@ impl Loaded {
         let capture = reader.dump().capture();
         let file = self.file.known(self.index)?;
         file.unwind.range(object, || self.debug(capture).ok()?.frame_section(), at)
-    }
-
-    /// What is known of the code of functions.
-    pub(super) fn codes(&self) -> &Codes {
-        &self.codes
     }
 
     /// The source position of an address. The first read of a large function answers the PCs of all waves in it.

@@ -374,7 +374,7 @@ impl FrameContext<'_> {
         let reader = self.level.walk().reader;
         let object = code.loaded.object(reader.dump().capture()).map_err(SourceError::from)?;
         let known = FrameCodes::of(
-            code.loaded.codes(),
+            reader.dump().objects().codes(),
             code.loaded.file_index(),
             &object,
             function,

@@ -110,8 +110,13 @@ impl CallerCodes {
                 let target = target(&object, &wave.kind);
                 let read = match size {
                     MAX_BYTES.. => Err(CodeError::TooLong),
-                    _ => instructions(&loaded.codes().decoded, &object, &wave.kind, &bounds.parts)
-                        .map_err(CodeError::from),
+                    _ => instructions(
+                        &reader.dump().objects().codes().decoded,
+                        &object,
+                        &wave.kind,
+                        &bounds.parts,
+                    )
+                    .map_err(CodeError::from),
                 };
                 let read = read.and_then(|code| Ok(CallerCode::read(&code, bounds.entry.0, target)?));
                 let code = Arc::new(read);

@@ -65,7 +65,7 @@ impl Unwinder<'_> {
             return None;
         }
         let why = RulesError::RulesOfBody(*entry);
-        let by_code = code.loaded.codes().callers.rules(self.reader, self.wave, code.loaded, code.elf, &why);
+        let by_code = self.rules_by_code(code, &why);
         let changed = |register: DwarfReg, rule: Placement<RegisterRule>| {
             let mut row = row.clone();
             row.registers.insert(register, rule);
@@ -111,7 +111,7 @@ impl Unwinder<'_> {
         };
         let Some((entry, code)) = rounded else { return Ok((unwind.cfa()?, inferred)) };
         let why = RulesError::RoundedCfa(entry);
-        let found = code.loaded.codes().callers.rules(self.reader, self.wave, code.loaded, code.elf, &why);
+        let found = self.rules_by_code(code, &why);
         let unknown = |why: &RulesError| ContextError::not_captured(why.named(&*self.kind));
         let rules = found.as_ref().as_ref().map_err(unknown)?;
         let answers = self.answers.of_same_stack();

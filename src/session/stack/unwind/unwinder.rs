@@ -203,9 +203,7 @@ impl<'a> Unwinder<'a> {
         };
         // A kernel has no caller. Compilers write tables without rules for it.
         Some(match lack.filter(|_| !self.is_in_kernel(frame)) {
-            Some(why) => {
-                code.loaded.codes().callers.rules(self.reader, self.wave, code.loaded, code.elf, &why)
-            }
+            Some(why) => self.rules_by_code(code, &why),
             None => table,
         })
     }
@@ -291,11 +289,16 @@ impl<'a> Unwinder<'a> {
         }
         let code = frame.code?;
         let why = RulesError::NoReturnAddress(rules.entry);
-        let codes = &code.loaded.codes().callers;
-        let found = codes.rules(self.reader, self.wave, code.loaded, code.elf, &why);
+        let found = self.rules_by_code(code, &why);
         let by_code = found.as_ref().as_ref().ok()?;
         let caller = self.caller_by(level, by_code, &self.answers.of_same_stack()).ok()?;
         Some((found, caller))
+    }
+
+    /// The rules of a frame by its function's code; `why`: the reason that call frame information has none.
+    pub(super) fn rules_by_code(&self, code: Code<'_>, why: &RulesError) -> Found {
+        let codes = &self.reader.dump().objects().codes().callers;
+        codes.rules(self.reader, self.wave, code.loaded, code.elf, why)
     }
 
     /// The caller of a frame by some rules; `answers`: of the frame with these rules.
